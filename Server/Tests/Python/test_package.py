@@ -65,6 +65,38 @@ def test_the_package_holds_no_keys(package):
     assert not (package / "etc/tollgate/tollgate.env").exists(), "it is made on the machine"
 
 
+def test_the_keys_that_are_made_at_installation_stand_in_no_command_line(tmp_path):
+    """Every user of the machine may read the arguments of a command."""
+    programs, log, settings = tmp_path / "bin", tmp_path / "log", tmp_path / "etc/tollgate.env"
+    for folder in (programs, settings.parent):
+        folder.mkdir()
+    # Users are not made here; whatever else is called is called, after its arguments were written down.
+    for name in ("getent", "chown", "chmod", "mkdir", "mv", "od", "tr", "sed"):
+        call = "" if name in ("getent", "chown") else f'exec {shutil.which(name)} "$@"\n'
+        (programs / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{log}\n{call}')
+        (programs / name).chmod(0o755)
+    script = (ROOT / "scripts/package/debian/postinst").read_text()
+    for there, here in [
+            ("/usr/share/tollgate/tollgate.env", ROOT / "scripts/package/tollgate.env"),
+            ("/etc/tollgate", settings.parent), ("/var/lib/tollgate", tmp_path / "lib"),
+            ("/run/systemd/system", tmp_path / "none")]:
+        script = script.replace(there, str(here))
+
+    def configure():
+        made = run("/bin/sh", "-c", script, "postinst", "configure", env={"PATH": str(programs)})
+        assert made.returncode == 0, made.stderr
+        return settings.read_text()
+
+    text = configure()
+    keys = re.findall(r"^TOLLGATE_(?:SECRET|PUBLISHABLE)_KEY=([sp]k_test_[0-9a-f]{64})$", text, re.MULTILINE)
+    assert len(set(keys)) == 2
+    calls = log.read_text()
+    assert "od " in calls and not any(key[8:] in calls for key in keys)
+    assert settings.stat().st_mode & 0o777 == 0o640
+    assert [path.name for path in settings.parent.iterdir()] == ["tollgate.env"]
+    assert configure() == text, "keys are made once"
+
+
 def test_the_settings_of_the_package_are_settings(package):
     names = re.findall(r"^#?(TOLLGATE_\w+)=", (package / "usr/share/tollgate/tollgate.env").read_text(), re.M)
     source = (ROOT / "Server/Sources/TollgateCLI/Settings.swift").read_text()
