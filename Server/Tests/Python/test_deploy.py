@@ -1,6 +1,7 @@
 """What `deploy/` holds is taken by the tools that read it, and names what the server has."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -64,6 +65,31 @@ def test_prometheus_takes_the_rules_and_they_alarm_as_they_should():
     folder = DEPLOY / "prometheus"
     taken("promtool", "check", "config", "prometheus.yml", cwd=folder)
     taken("promtool", "test", "rules", "alerts_test.yml", cwd=folder)
+
+
+def test_the_live_keys_of_the_guide_stand_in_no_log_of_sudo(tmp_path):
+    """sudo writes the arguments of every command into the machine's log."""
+    blocks = re.findall(r"```sh\n(.*?)```", (ROOT / "docs/deploy.md").read_text(), re.DOTALL)
+    (commands,) = [block for block in blocks if "sk_live_" in block]
+    programs, home, settings, log = (tmp_path / name for name in ("bin", "home", "tollgate.env", "log"))
+    programs.mkdir()
+    (programs / "sudo").write_text(f'#!/bin/sh\necho "$*" >>{log}\n[ "$1" = systemctl ] || exec "$@"\n')
+    (programs / "sudo").chmod(0o755)
+    home.mkdir()
+    for name in ("tollgate.sqlite", "tollgate.sqlite-wal"):
+        (home / name).touch()
+    shutil.copy(ROOT / "scripts/package/tollgate.env", settings)
+    commands = commands.replace("/etc/tollgate/tollgate.env", str(settings)).replace("/var/lib/tollgate", str(home))
+    ended = subprocess.run(
+        ["bash", "-e", "-c", commands], capture_output=True, text=True, timeout=60,
+        env={"PATH": f"{programs}:{os.environ['PATH']}"})
+    assert ended.returncode == 0, ended.stderr
+    text = settings.read_text()
+    keys = re.findall(r"^TOLLGATE_(?:SECRET|PUBLISHABLE)_KEY=([sp]k_live_[0-9a-f]{64})$", text, re.MULTILINE)
+    assert len(set(keys)) == 2 and "\nTOLLGATE_PUBLIC_URL=https://YOUR.NAME\n" in text
+    said = log.read_text()
+    assert "openssl" in said and not any(key[8:] in said for key in keys)
+    assert not list(home.iterdir())
 
 
 def test_caddy_takes_its_sample():
