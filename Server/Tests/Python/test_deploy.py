@@ -118,6 +118,11 @@ def test_the_units_are_in_order(tmp_path):
     taken("systemd-analyze", "verify", "--man=no", *sorted(tmp_path.iterdir()))
 
 
+def test_what_copies_the_database_has_no_network():
+    unit = (DEPLOY / "systemd/tollgate-backup.service").read_text().splitlines()
+    assert {"PrivateNetwork=yes", "RestrictAddressFamilies=AF_UNIX", "UMask=0077"} <= set(unit)
+
+
 def test_containers_run_without_rights():
     services = yaml.safe_load((DEPLOY / "compose/compose.yaml").read_text())["services"]
     tollgate = services["tollgate"]
