@@ -120,12 +120,16 @@ def test_a_file_that_is_no_database(tmp_path, settings):
 
 
 @contextlib.contextmanager
-def store_at(seconds):
-    """A store that answers nothing but the time, which is that many seconds off."""
+def answering(status, seconds=0, **headers):
+    """A server with one answer, whose clock is that many seconds off; and the paths that were asked for."""
+    asked = []
+
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            self.send_response(404)
-            self.send_header("Content-Length", "0")
+            asked.append(self.path)
+            self.send_response(status)
+            for name, value in {"Content-Length": "0", **headers}.items():
+                self.send_header(name, value)
             self.end_headers()
 
         def date_time_string(self, timestamp=None):
@@ -136,14 +140,25 @@ def store_at(seconds):
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+
+
+def test_a_public_address_that_leads_elsewhere(tmp_path, settings):
+    """Stores do not follow, and nor is asked what somebody there names."""
+    with answering(302, Location="/elsewhere") as (address, asked):
+        findings = doctor(tmp_path, settings | {"TOLLGATE_PUBLIC_URL": address})
+    worst, sentence = state(findings, "public_url")
+    assert worst == "failed" and "/healthz answers 302" in sentence, sentence
+    assert asked == ["/healthz"]
 
 
 @pytest.mark.parametrize("off, expected, words", [
     (0, "ok", "agrees"), (120, "warning", "s behind the store's"), (-900, "failed", "s ahead of the store's")])
 def test_a_clock_that_is_wrong(tmp_path, settings, off, expected, words):
-    with store_at(off) as address:
+    with answering(404, off) as (address, _):
         findings = doctor(tmp_path, settings | {
             "TOLLGATE_STRIPE_API_BASE": address, "TOLLGATE_STRIPE_SECRET_KEY": "sk_test_x",
             "TOLLGATE_STRIPE_WEBHOOK_SECRETS": "whsec_x"})
