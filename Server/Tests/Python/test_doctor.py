@@ -147,7 +147,7 @@ def answering(status, seconds=0, **headers):
 
 
 def test_a_public_address_that_leads_elsewhere(tmp_path, settings):
-    """Stores do not follow, and nor is asked what somebody there names."""
+    """Stores follow no redirection, and neither does doctor."""
     with answering(302, Location="/elsewhere") as (address, asked):
         findings = doctor(tmp_path, settings | {"TOLLGATE_PUBLIC_URL": address})
     worst, sentence = state(findings, "public_url")

@@ -118,7 +118,7 @@ struct DashboardCustomerTests {
         }
     }
 
-    @Test("A name is suggested by any part of it; an email only to those who may see it")
+    @Test("Z5: a name is suggested by any part of it; an email only to those who may see it")
     func suggestions() async throws {
         try await TestServer.run { server in
             _ = try await Reader(server)
@@ -133,6 +133,11 @@ struct DashboardCustomerTests {
             }
             var support = try await server.staff(.support)
             #expect(try await support.open("/dashboard/suggestions?q=ann").text == "[\"reader-1\"]")
+            // Files have what the page has.
+            let file = "/dashboard/customers?format=csv"
+            let (few, all) = (try await viewer.open(file).text, try await support.open(file).text)
+            #expect(few.contains("reader-1") && !few.lowercased().contains("ann.reader"))
+            #expect(all.lowercased().contains("ann.reader@example.com"))
             let search = try await support.open("/dashboard/customers?q=eader")
             #expect(search.words.contains("Similar name reader-1"))
             var anybody = StaffBrowser(server)
