@@ -5,6 +5,7 @@ import email.utils
 import http.server
 import json
 import os
+import pathlib
 import re
 import subprocess
 import threading
@@ -18,7 +19,7 @@ import test_stripe_commands
 from google_play import PACKAGE, Play
 from keys import key
 from ports import free_port
-from tollgate_world import BINARY, ROOT, SECRET
+from tollgate_world import BINARY, ROOT, SECRET, Server, postgres
 
 EVENTS = [
     "checkout.session.completed", "checkout.session.async_payment_succeeded",
@@ -112,6 +113,23 @@ def test_backups_that_are_missing_or_old(tmp_path, settings):
     os.utime(copy, (time.time() - 30 * 3600,) * 2)
     worst, sentence = state(doctor(tmp_path, environment), "backups")
     assert worst == "failed" and "30 hours old" in sentence
+
+
+@pytest.mark.skipif(
+    not list(pathlib.Path("/usr/lib/postgresql").glob("*/bin")), reason="PostgreSQL is not installed")
+def test_the_password_of_a_database_is_not_said(tmp_path, settings):
+    """D3: neither by doctor, nor by the server that begins."""
+    with postgres(tmp_path) as location:
+        database = location + ("&" if "?" in location else "?") + "password=S3CRET"
+        server = Server(database)
+        try:
+            said = server.process.stdout.readline()
+            findings = doctor(tmp_path, settings | {"TOLLGATE_DATABASE": database})
+        finally:
+            server.stop()
+    assert said.startswith("database: postgres") and "S3CRET" not in said
+    worst, sentence = state(findings, "database")
+    assert worst == "ok" and "S3CRET" not in json.dumps(findings), sentence
 
 
 def test_a_file_that_is_no_database(tmp_path, settings):

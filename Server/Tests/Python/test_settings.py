@@ -58,6 +58,15 @@ def test_k3_one_message_says_all_that_is_wrong(tmp_path):
     assert not (tmp_path / ".tollgate").exists(), "nothing was begun"
 
 
+@pytest.mark.parametrize("location", [
+    "postgresq://tollgate:S3CRET@db/tollgate", "postgres:tollgate:S3CRET@db", "postgresq://db/x?password=S3CRET",
+    "postgresq://tollgate:S3CRET?S3CRET@db/x?password=S3CRET"])
+def test_k3_a_wrong_database_is_named_without_its_password(tmp_path, location):
+    code, said = refusal(tmp_path, KEYS | {"TOLLGATE_DATABASE": location})
+    assert code == 2 and "is neither sqlite:PATH nor postgres://" in said
+    assert "S3CRET" not in said, said
+
+
 @pytest.mark.parametrize("given, words", [
     ({}, "TOLLGATE_SECRET_KEY is not set"),
     (KEYS | {"TOLLGATE_SECRET_KEY": KEYS["TOLLGATE_PUBLISHABLE_KEY"]}, "were the two keys swapped?"),

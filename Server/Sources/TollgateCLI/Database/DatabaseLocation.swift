@@ -21,7 +21,7 @@ struct DatabaseLocation: Sendable {
                 || text.hasPrefix("postgresql://")
         else {
             throw ValidationError(
-                "--database: '\(text)' is neither sqlite:PATH nor postgres://USER@HOST:PORT/NAME."
+                "--database: '\(Self.withoutPassword(text))' is neither sqlite:PATH nor postgres://USER@HOST:PORT/NAME."
             )
         }
         self.text = text
@@ -44,12 +44,23 @@ struct DatabaseLocation: Sendable {
     }
 
     /// For people: without a password.
-    var description: String {
-        guard let at = text.lastIndex(of: "@"), let slashes = text.range(of: "//") else {
-            return text
+    var description: String { Self.withoutPassword(text) }
+
+    /// A location without its parameters, of which one may be a password, and with the user alone
+    /// before the @.
+    private static func withoutPassword(_ text: String) -> String {
+        guard !text.hasPrefix("sqlite:") else { return text }
+        guard let slashes = text.range(of: "//") else {
+            return text.contains("@") ? "\(text.prefix { $0 != ":" }):…" : text
         }
-        let user = text[slashes.upperBound..<at].split(separator: ":").first ?? ""
-        return "\(text[..<slashes.upperBound])\(user)\(text[at...])"
+        let rest = text[slashes.upperBound...]
+        let host = rest.prefix { $0 != "/" }
+        // Before an @ a question mark is a part of the password.
+        let named = host.contains("@") ? host : rest.prefix { $0 != "?" }
+        let scheme = text[..<slashes.upperBound]
+        guard let at = named.lastIndex(of: "@") else { return "\(scheme)\(named)" }
+        let user = named.prefix { $0 != ":" && $0 != "@" }
+        return "\(scheme)\(user)\(rest[at...].prefix { $0 != "?" })"
     }
 }
 
