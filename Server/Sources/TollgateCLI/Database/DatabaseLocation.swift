@@ -46,8 +46,7 @@ struct DatabaseLocation: Sendable {
     /// For people: without a password.
     var description: String { Self.withoutPassword(text) }
 
-    /// A location without its parameters, of which one may be a password, and with the user alone
-    /// before the @.
+    /// A location without a password, which may stand before the @ or among the parameters.
     private static func withoutPassword(_ text: String) -> String {
         guard !text.hasPrefix("sqlite:") else { return text }
         guard let slashes = text.range(of: "//") else {

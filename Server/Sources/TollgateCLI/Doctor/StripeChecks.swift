@@ -86,9 +86,9 @@ struct StripeChecks {
         return endpoints
     }
 
-    /// What to call an endpoint: by its address if it is on our own server, else by its host.
+    /// The address of an endpoint on our own server, without its query; of another one its host.
     ///
-    /// Of chats and other services, the address is the secret.
+    /// The addresses of chats and other services are secrets.
     private static func name(of url: String, besides base: String) -> String {
         guard let parts = URLComponents(string: url), let host = parts.host else {
             return "one without a host"

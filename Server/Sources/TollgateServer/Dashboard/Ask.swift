@@ -28,8 +28,9 @@ struct Ask: Sendable {
     /// Whether it asks for a page, and changes nothing.
     var isReading: Bool { request.method == .get || request.method == .head }
 
-    /// This page's path: that of the request, in which `//dashboard` is found, too, and which would name
-    /// a host in a link.
+    /// This page's path, with one slash between its parts.
+    ///
+    /// Requests for `//dashboard` come here, too; in a link it would name a host.
     var pagePath: String {
         "/" + request.uri.path.split(separator: "/").joined(separator: "/")
     }
