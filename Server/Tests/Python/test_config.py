@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import urllib.request
 
@@ -326,3 +327,23 @@ def test_reload_says_whether_the_catalog_was_taken_in(folder):
         assert json.loads(server.get("/v1/catalog"))["checkout"]["success_path"] == "/second"
     finally:
         server.stop()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says which signals a process expects")
+def test_reload_ends_no_other_command_that_has_the_database(folder):
+    """A restore has the database's lock, too, and no server that is still starting expects SIGHUP."""
+    (folder / "tollgate.yaml").write_text("database: sqlite:live.sqlite\n" + KEYS)
+    lock = (
+        "import fcntl, os, sys; file = open('live.sqlite.lock', 'w'); fcntl.flock(file, fcntl.LOCK_EX); "
+        "print(os.getpid(), file=file, end='', flush=True); print('locked', flush=True); sys.stdin.read()")
+    process = subprocess.Popen(
+        [sys.executable, "-c", lock], cwd=folder, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == "locked\n"
+        for more in ([], [f"--process={process.pid}"]):
+            ended = tollgate(folder, "reload", *more)
+            assert ended.returncode == 1 and "takes in no catalog" in ended.stderr, ended.stderr
+            assert process.poll() is None
+    finally:
+        process.stdin.close()
+        process.wait(timeout=30)

@@ -38,6 +38,12 @@ struct ReloadCommand: AsyncParsableCommand {
         let wanted = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
         let text = try wanted.canonicalJSON()
         let told = try process ?? server(of: location)
+        guard !Self.isEnded(byHangup: told) else {
+            throw CheckFailed(
+                message:
+                    "Process \(told) takes in no catalog: it is no server, or one that is still starting."
+            )
+        }
         guard kill(told, SIGHUP) == 0 else {
             throw CheckFailed(
                 message:
@@ -60,6 +66,19 @@ struct ReloadCommand: AsyncParsableCommand {
             message:
                 "The server did not take the catalog in within 30 seconds. Its log says why: apps that have changed take a restart, and it may read another file."
         )
+    }
+
+    /// Tells if SIGHUP would end a process that does not expect it, as a restore or an import does not.
+    ///
+    /// False where the system does not say so, which only Linux does.
+    private static func isEnded(byHangup process: Int32) -> Bool {
+        guard let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8),
+            let line = status.split(separator: "\n").first(where: { $0.hasPrefix("SigCgt:") }),
+            let caught = line.split(whereSeparator: \.isWhitespace).last
+                .flatMap({ UInt64($0, radix: 16) })
+        else { return false }
+        // Signals are counted from 1, and SIGHUP is the first.
+        return caught & 1 == 0
     }
 
     private func server(of location: DatabaseLocation) throws -> Int32 {
