@@ -1,5 +1,6 @@
 import Foundation
 import StripeSimulator
+import StripeAPI
 import Testing
 import TollgateAPI
 import TollgateCore
