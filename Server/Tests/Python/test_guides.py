@@ -336,3 +336,27 @@ def test_the_commands_about_scenarios_work_as_written(tmp_path, shell):
     for command in commands(block):
         said, code = shell.run(command, timeout=120)
         assert code == 0, (command, said)
+
+
+def test_the_commands_beside_a_running_server_work_as_written(tmp_path, shell):
+    location = f"sqlite:{tmp_path}/running.sqlite"
+    server = Server(location)
+    try:
+        shell.run(f"export TOLLGATE_DATABASE={location} TOLLGATE_SECRET_KEY={SECRET}")
+        (check,) = blocks("operations.md", "Who is locked out, who is let in", 1)
+        said, code = shell.run(check)
+        assert code == 0 and "0 findings" in said, said
+        (create,) = blocks("operations.md", "Secret keys with scopes", 1)
+        said, code = shell.run(substituted(create, ("https://billing.example.com", server.url)))
+        made = re.search(r"sk_test_\w+", said)
+        assert code == 0 and made, said
+        # The key reads reports, and nothing else.
+        request = urllib.request.Request(
+            f"{server.url}/v1/reports/mrr", headers={"Authorization": f"Bearer {made.group(0)}"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            assert answer.status == 200
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            server.call("/v1/events", Authorization=f"Bearer {made.group(0)}")
+        assert refused.value.code == 403
+    finally:
+        server.stop()
