@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import Storage
+import SandboxClock
 import Testing
 import TollgateCore
 import TollgateService

@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import Storage
+import SandboxClock
 import Testing
 import TollgateCore
 import TollgateService
@@ -156,6 +157,7 @@ struct DashboardTableTests {
             try await Self.sell(server, "1", milliunits: 4_990, isRefunded: true)
             try await Self.sell(server, "2", milliunits: 12_000, hour: 1)
             while try await !server.tollgate.figures.followOnce() {}
+            await server.clock.advance(to: await server.clock.now + 86_400_000)
             var browser = try await server.staff(.viewer)
             let refunds = try await browser.open(Self.rows + "&kind=refund")
             #expect(refunds.words.contains("−$4.99") && !refunds.words.contains("$12.00"))
