@@ -29,6 +29,14 @@ public enum BillingSDKError: Error, Sendable {
 }
 
 extension BillingSDKError {
+    /// Whether the same call may succeed later because the server could not answer now.
+    var isTemporary: Bool {
+        switch self {
+        case .networkUnavailable, .serverUnavailable: true
+        default: false
+        }
+    }
+
     /// Whether an earlier signed answer may stand in: nobody has said that it no longer holds.
     var permitsEarlierAnswer: Bool {
         switch self {

@@ -67,6 +67,10 @@ final class FakeServer: Sendable {
 
     struct World: Sendable {
         var mood = Mood.well
+        /// How it misbehaves on single paths, whatever its mood.
+        var moods: [String: Mood] = [:]
+        /// The products that it was asked about before a purchase.
+        var prepared: [String] = []
         var validSecrets: Set<String> = []
         var requests: [HTTPRequest] = []
         var entitlements: [String: [API.Entitlement]] = [:]
@@ -95,6 +99,7 @@ final class FakeServer: Sendable {
     init(clock: TestClock) { self.clock = clock }
 
     func mood(_ mood: Mood) { world.withLock { $0.mood = mood } }
+    func mood(_ mood: Mood?, on path: APIPath) { world.withLock { $0.moods[path.path] = mood } }
     func gate(_ gate: Gate?) { world.withLock { $0.gate = gate } }
     func expireSessions() { world.withLock { $0.validSecrets = [] } }
 
@@ -146,7 +151,7 @@ final class FakeServer: Sendable {
 
     private func answer(_ request: HTTPRequest) throws -> HTTPResponse {
         try world.withLock { world in
-            switch world.mood {
+            switch world.moods[request.url.path] ?? world.mood {
             case .unreachable: throw URLError(.cannotConnectToHost)
             case .answers(let status, let code): return Self.refusal(status, code)
             case .well: break
@@ -197,6 +202,20 @@ final class FakeServer: Sendable {
                     url: "https://shop.example/" + (customer ?? "nobody")
                 )
             )
+        case ("POST", APIPath.appStorePurchases.path):
+            guard let customer else { return Self.refusal(401, .noSessionPresent) }
+            let asked = try APIJSON.decode(
+                API.AppStorePurchaseRequest.self,
+                from: request.body ?? Data()
+            )
+            world.prepared.append(asked.product)
+            return try Self.ok(
+                API.AppStorePurchase(
+                    product: asked.product,
+                    appStoreProductID: asked.product,
+                    appAccountToken: Self.token(of: customer).uuidString
+                )
+            )
         case ("POST", APIPath.appStoreTransactions.path):
             let body = try APIJSON.decode(
                 API.AppStoreTransactionRequest.self,
@@ -230,6 +249,13 @@ final class FakeServer: Sendable {
             return try Self.ok(API.PortalSession(url: "https://portal.example/" + customer))
         default: return Self.refusal(404, .resourceMissing)
         }
+    }
+
+    /// The token under which the App Store knows a customer.
+    static func token(of customer: String) -> UUID {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        for (index, byte) in customer.utf8.enumerated() { bytes[index % 16] ^= byte }
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
     }
 
     private func catalogAndCheckouts(
@@ -301,7 +327,7 @@ final class FakeServer: Sendable {
                 API.OfferSignature(
                     type: asked.type,
                     productID: asked.product,
-                    appAccountToken: "0f8fad5b-d9cb-469f-a165-70867728950e",
+                    appAccountToken: Self.token(of: customer).uuidString,
                     promotionalOffer: API.OfferSignature.PromotionalOffer(
                         offerID: asked.offer ?? "",
                         keyID: "KEY",

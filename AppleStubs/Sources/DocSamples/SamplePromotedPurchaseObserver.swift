@@ -34,11 +34,11 @@
     extension SampleBillingManager {
         /// Buys with StoreKit 2; the server has it before the transaction is finished.
         @MainActor
-        func buy(productID: String, token: UUID) async throws -> Bool {
+        func buy(productID: String) async throws -> Bool {
             guard let product = try await billing.getAppStoreProducts(ids: [productID]).first else {
                 return false
             }
-            switch try await billing.purchase(product, appAccountToken: token) {
+            switch try await billing.purchase(product) {
             case .purchased: return true
             case .awaitingServer, .pending, .cancelled: return false
             }

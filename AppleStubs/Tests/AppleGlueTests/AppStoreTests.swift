@@ -31,7 +31,7 @@ extension OnePhone {
                 app.server.world.withLock { $0.offers }
                     == [.init(type: .promotionalOffer, product: "p", offer: "winter")]
             )
-            let token = try #require(UUID(uuidString: "0f8fad5b-d9cb-469f-a165-70867728950e"))
+            let token = FakeServer.token(of: "cus_ada")
             let nonce = try #require(UUID(uuidString: "6a1f9f0c-2f5b-4b49-b6c7-0e6b8f9a4d10"))
             #expect(
                 store.lastOptions == [
@@ -49,8 +49,7 @@ extension OnePhone {
 
         @Test func anOfferThatIsNotSignedIsNotBought() async throws {
             let app = await launched()
-            _ = try await app.keys()
-            app.server.mood(.answers(404, .resourceMissing))
+            app.server.mood(.answers(404, .resourceMissing), on: .appStoreOfferSignatures)
             do {
                 _ = try await app.billing.purchase(Product(_stub: "p"), offer: "unknown")
                 Issue.record("bought")
@@ -164,7 +163,10 @@ extension OnePhone {
                 Issue.record("not purchased")
                 return
             }
-            #expect(store.lastOptions == [.quantity(3)])
+            #expect(
+                store.lastOptions
+                    == [.quantity(3), .appAccountToken(FakeServer.token(of: "cus_ada"))]
+            )
             #expect(inbox.pending.isEmpty)
         }
 
@@ -190,13 +192,12 @@ extension OnePhone {
 
         @Test func whatTheServerHasNotAcknowledgedStaysUnderWay() async throws {
             let app = await launched()
-            _ = try await app.keys()
             let inbox = app.billing.purchaseInbox
             let waiting = inbox.add(productID: "coins", origin: .promotedPayment)
-            app.server.mood(.answers(503, .storageUnavailable))
+            app.server.mood(.answers(503, .storageUnavailable), on: .appStoreTransactions)
             _ = try await app.billing.purchase(waiting)
             #expect(inbox.pending.map(\.isUnderWay) == [true])
-            app.server.mood(.well)
+            app.server.mood(nil, on: .appStoreTransactions)
             NotificationCenter.default.post(
                 name: UIApplication.willEnterForegroundNotification,
                 object: nil

@@ -151,13 +151,11 @@ extension OnePhone {
             let product = try #require(
                 try await app.billing.getAppStoreProducts(ids: ["coins"]).first
             )
-            let token = UUID()
-            guard case .purchased = try await app.billing.purchase(product, appAccountToken: token)
-            else {
+            guard case .purchased = try await app.billing.purchase(product) else {
                 Issue.record("not purchased")
                 return
             }
-            #expect(store.lastOptions == [.appAccountToken(token)])
+            #expect(store.lastOptions == [.appAccountToken(FakeServer.token(of: "cus_ada"))])
             #expect(store.finished == [1])
             #expect(submitted(app) == ["jws-1 purchased"])
         }
@@ -166,29 +164,24 @@ extension OnePhone {
             async throws
         {
             let app = await launched()
-            _ = try await app.keys()
-            app.server.mood(.answers(503, .storageUnavailable))
+            app.server.mood(.answers(503, .storageUnavailable), on: .appStoreTransactions)
             let purchase = try await app.billing.purchase(Product(_stub: "coins"))
             guard case .awaitingServer = purchase else {
                 Issue.record("got \(purchase)")
                 return
             }
             #expect(store.finished == [])
-            app.server.mood(.well)
+            app.server.mood(nil, on: .appStoreTransactions)
             comeToForeground()
             #expect(await eventually { store.finished == [1] })
             #expect(submitted(app) == ["jws-1 observed"])
         }
 
         /// Buys while the server is away, in a process that then ends.
-        private func buyAndQuit(_ server: FakeServer, token: UUID) async throws -> Locked<Weak> {
+        private func buyAndQuit(_ server: FakeServer) async throws -> Locked<Weak> {
             let app = TestApp(server: server)
-            _ = try await app.keys()
-            server.mood(.answers(503, .storageUnavailable))
-            let purchase = try await app.billing.purchase(
-                Product(_stub: "coins"),
-                appAccountToken: token
-            )
+            server.mood(.answers(503, .storageUnavailable), on: .appStoreTransactions)
+            let purchase = try await app.billing.purchase(Product(_stub: "coins"))
             guard case .awaitingServer(let error) = purchase else {
                 Issue.record("got \(purchase)")
                 return Locked(Weak())
@@ -203,10 +196,9 @@ extension OnePhone {
             async throws
         {
             let server = FakeServer(clock: TestClock())
-            let token = UUID()
-            let former = try await buyAndQuit(server, token: token)
+            let former = try await buyAndQuit(server)
             #expect(await eventually { former.withLock { $0.app == nil } })
-            server.mood(.well)
+            server.mood(nil, on: .appStoreTransactions)
             // No process is there that could hear it.
             comeToForeground()
             #expect(store.finished == [])
@@ -215,7 +207,7 @@ extension OnePhone {
             _ = try await app.keys()
             #expect(await eventually { store.finished == [1] })
             #expect(submitted(app) == ["jws-1 observed"])
-            #expect(store.lastOptions == [.appAccountToken(token)])
+            #expect(store.lastOptions == [.appAccountToken(FakeServer.token(of: "cus_ada"))])
             // A third launch has nothing left to tell.
             let again = TestApp(server: server)
             _ = try await again.keys()

@@ -30,22 +30,44 @@
 
         /// Buys `product` in the App Store for the customer who is signed in.
         ///
+        /// The server is asked first: it says the account token that ties the purchase to the customer
+        /// at the App Store, or that the customer has the product already.
         /// - Parameters:
         ///   - product: what to buy.
-        ///   - appAccountToken: the customer's token, which the app's backend knows; it ties the
-        ///     purchase to the customer at the App Store itself.
-        ///   - options: further options of StoreKit.
-        /// - Throws: ``BillingSDKError/unauthenticated`` before anything is bought if nobody is signed
-        ///   in; StoreKit's errors.
+        ///   - options: further options of StoreKit, without an account token.
+        /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in;
+        ///   ``BillingSDKError/requestRefused(status:code:message:)`` with code `already_active` where
+        ///   the customer has it; ``BillingSDKError/notFound(_:)`` where the catalog lacks it;
+        ///   ``BillingSDKError/networkUnavailable(_:)`` and
+        ///   ``BillingSDKError/serverUnavailable(status:message:)`` where the server cannot answer and
+        ///   has not told this device the customer's token before; StoreKit's errors. Nothing was
+        ///   bought then.
         @MainActor
         public func purchase(
             _ product: Product,
-            appAccountToken: UUID? = nil,
             options: Set<Product.PurchaseOption> = []
         ) async throws -> AppStorePurchase {
-            guard try await client.session() != nil else { throw BillingSDKError.unauthenticated }
-            var options = options
-            if let appAccountToken { options.insert(.appAccountToken(appAccountToken)) }
+            let token = try await PurchasePreparation(client: client).accountToken(for: product.id)
+            return try await buy(product, options.union([.appAccountToken(token)]))
+        }
+
+        /// The same purchase; the token is the server's, and `appAccountToken` is not used.
+        @available(*, deprecated, message: "The server says the token; leave appAccountToken out.")
+        @MainActor
+        public func purchase(
+            _ product: Product,
+            appAccountToken: UUID?,
+            options: Set<Product.PurchaseOption> = []
+        ) async throws -> AppStorePurchase {
+            try await purchase(product, options: options)
+        }
+
+        /// Buys with options that bear the customer's token.
+        @MainActor
+        private func buy(
+            _ product: Product,
+            _ options: Set<Product.PurchaseOption>
+        ) async throws -> AppStorePurchase {
             switch try await product.purchase(options: options) {
             case .success(let result):
                 do {
@@ -66,29 +88,29 @@
         /// - Parameters:
         ///   - product: what to buy.
         ///   - offer: the offer's id in App Store Connect.
-        /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in;
-        ///   ``BillingSDKError/notFound(_:)`` or ``BillingSDKError/requestRefused(status:code:message:)``
-        ///   if the server does not sign; StoreKit's errors. Nothing was bought then.
+        /// - Throws: as ``purchase(_:options:)``, also where the server does not sign the offer.
         @MainActor
         public func purchase(_ product: Product, offer: String) async throws -> AppStorePurchase {
+            _ = try await PurchasePreparation(client: client).accountToken(for: product.id)
             let answer = try await client.offerSignature(product: product.id, offer: offer)
             guard let signed = answer.promotionalOffer,
                 let nonce = UUID(uuidString: signed.nonce),
                 let signature = Data(base64Encoded: signed.signature),
-                let timestamp = Int(exactly: signed.timestamp)
+                let timestamp = Int(exactly: signed.timestamp),
+                let token = UUID(uuidString: answer.appAccountToken)
             else { throw BillingSDKError.invalidResponse("not an offer's signature") }
-            return try await purchase(
+            return try await buy(
                 product,
-                // The token is part of what was signed.
-                appAccountToken: UUID(uuidString: answer.appAccountToken),
-                options: [
+                [
+                    // The token is part of what was signed.
+                    .appAccountToken(token),
                     .promotionalOffer(
                         offerID: signed.offerID,
                         keyID: signed.keyID,
                         nonce: nonce,
                         signature: signature,
                         timestamp: timestamp
-                    )
+                    ),
                 ]
             )
         }
@@ -100,18 +122,14 @@
         /// cannot be reached, it stays as under way and leaves by itself. Where the customer cancels, it
         /// stays: postpone or discard it.
         /// - Throws: ``BillingSDKError/notFound(_:)`` if the App Store does not sell it; as
-        ///   ``purchase(_:appAccountToken:options:)``.
+        ///   ``purchase(_:options:)``.
         @MainActor
-        public func purchase(
-            _ pending: PendingPurchase,
-            appAccountToken: UUID? = nil
-        ) async throws -> AppStorePurchase {
+        public func purchase(_ pending: PendingPurchase) async throws -> AppStorePurchase {
             guard let product = try await getAppStoreProducts(ids: [pending.productID]).first else {
                 throw BillingSDKError.notFound("The App Store does not sell \(pending.productID).")
             }
             let outcome = try await purchase(
                 product,
-                appAccountToken: appAccountToken,
                 options: pending.quantity > 1 ? [.quantity(pending.quantity)] : []
             )
             switch outcome {
@@ -120,6 +138,16 @@
             case .cancelled: break
             }
             return outcome
+        }
+
+        /// The same purchase; the token is the server's, and `appAccountToken` is not used.
+        @available(*, deprecated, message: "The server says the token; leave appAccountToken out.")
+        @MainActor
+        public func purchase(
+            _ pending: PendingPurchase,
+            appAccountToken: UUID?
+        ) async throws -> AppStorePurchase {
+            try await purchase(pending)
         }
 
         /// Claims what this Apple ID has bought for the customer who is signed in.

@@ -140,6 +140,7 @@ final class BillingClient: Sendable {
         offline.forget()
         checkouts.forget()
         observations.forget()
+        AccountTokens(storage: storage).forget()
         deliverAnnouncements()
     }
 

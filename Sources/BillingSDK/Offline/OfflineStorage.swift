@@ -18,6 +18,8 @@ struct OfflineStorage: Sendable {
         case checkouts
         /// For whom, and when, the server was last told what StoreKit holds.
         case observation
+        /// The token under which the App Store knows the customer.
+        case accountToken
     }
 
     var load: @Sendable (Name) -> Data?
