@@ -5,7 +5,9 @@
 // `canImport(Combine)` says to everybody. For the same reason each target lists the stubs it needs.
 import PackageDescription
 
-let stubs: [Target.Dependency] = ["Combine", "SafariServices", "StoreKit", "SwiftUI", "UIKit"]
+let stubs: [Target.Dependency] = [
+    "Combine", "Network", "SafariServices", "StoreKit", "SwiftUI", "UIKit",
+]
 let asApple: SwiftSetting = .define("BILLING_APPLE_STUBS")
 
 let package = Package(
@@ -13,6 +15,7 @@ let package = Package(
     defaultLocalization: "en",
     targets: [
         .target(name: "Combine", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(name: "Network", swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(name: "UIKit", swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(
             name: "SafariServices",

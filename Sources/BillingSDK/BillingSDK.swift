@@ -143,7 +143,7 @@ public final class BillingSDK: Sendable {
         signedTransaction: String,
         mode: AppStoreSubmission.Mode = .observed
     ) async throws -> AppStoreSubmission {
-        try await client.submit(signedTransaction: signedTransaction, mode: mode)
+        try await client.submission(client.post(signedTransaction, mode: mode))
     }
 }
 

@@ -37,6 +37,10 @@ extension BillingSDKError {
         }
     }
 
+    var isUnauthenticated: Bool {
+        if case .unauthenticated = self { true } else { false }
+    }
+
     /// Whether an earlier signed answer may stand in: nobody has said that it no longer holds.
     var permitsEarlierAnswer: Bool {
         switch self {

@@ -138,7 +138,7 @@ import TollgateAPI
         await gate.arrivals(1)
         app.server.grant("premium", to: "cus_ada")
         let purchase = Task {
-            try await app.billing.client.submit(signedTransaction: "e30.e30.c2ln", mode: .purchased)
+            try await app.billing.submit(signedTransaction: "e30.e30.c2ln", mode: .purchased)
         }
         while app.server.requests("POST", APIPath.appStoreTransactions.path).isEmpty {
             await Task.yield()

@@ -4,59 +4,6 @@ import TollgateCore
 
 @testable import BillingSDK
 
-/// A clock that a test moves.
-final class TestClock: Sendable {
-    private let date = Locked(Date(timeIntervalSince1970: 1_800_000_000))
-    var now: Date { date.withLock { $0 } }
-    func advance(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
-}
-
-/// Something that holds whoever passes until a test opens it, and tells when somebody waits.
-final class Gate: Sendable {
-    private struct Inside {
-        var isOpen = false
-        var held: [CheckedContinuation<Void, Never>] = []
-        var arrivals = 0
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    }
-    private let inside = Locked(Inside())
-
-    func pass() async {
-        await withCheckedContinuation { continuation in
-            let (goesOn, woken) = inside.withLock { inside in
-                inside.arrivals += 1
-                let woken = inside.watchers.filter { $0.count <= inside.arrivals }
-                inside.watchers.removeAll { $0.count <= inside.arrivals }
-                if !inside.isOpen { inside.held.append(continuation) }
-                return (inside.isOpen, woken)
-            }
-            for watcher in woken { watcher.continuation.resume() }
-            if goesOn { continuation.resume() }
-        }
-    }
-
-    func arrivals(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = inside.withLock { inside in
-                if inside.arrivals < count { inside.watchers.append((count, continuation)) }
-                return inside.arrivals >= count
-            }
-            if isThere { continuation.resume() }
-        }
-    }
-
-    func open() {
-        let held = inside.withLock { inside in
-            inside.isOpen = true
-            defer { inside.held = [] }
-            return inside.held
-        }
-        for continuation in held { continuation.resume() }
-    }
-
-    func close() { inside.withLock { $0.isOpen = false } }
-}
-
 /// A server in process: sessions, entitlements, coins, a shop; told by a test how to misbehave.
 final class FakeServer: Sendable {
     enum Mood: Sendable {
@@ -373,6 +320,8 @@ final class TestApp: Sendable {
     /// How often the SDK looked at its clock, which every call does.
     let clockReads = Locked(0)
     let heard = Locked<[[String]]>([])
+    let pauses = Pauses()
+    let refusals = Locked<[AppStoreRefusal]>([])
 
     init(
         publishableKey: String = FakeServer.publishableKey,
@@ -403,12 +352,16 @@ final class TestApp: Sendable {
                     return clock.now
                 },
                 uptime: uptime,
-                storeKitStatements: storeKit
+                storeKitStatements: storeKit,
+                pause: { [pauses] in try await pauses.wait($0) }
             )
         )
         if hasProvider { setProvider() }
         billing.onEntitlementsChanged { [heard] entitlements in
             heard.withLock { $0.append(entitlements.map(\.lookupKey)) }
+        }
+        billing.onAppStoreRefusal { [refusals] refusal in
+            refusals.withLock { $0.append(refusal) }
         }
     }
 
@@ -424,6 +377,7 @@ final class TestApp: Sendable {
         }
     }
 
+    var delivery: TransactionDelivery { TransactionDelivery(client: billing.client) }
     var providerCalls: Int { backend.withLock { $0.calls } }
     /// Whether no transaction is on its way to the server.
     var isIdle: Bool { billing.client.deliveries.withLock { $0.underWay.isEmpty } }

@@ -15,12 +15,12 @@ import Testing
         let finished = Locked(0)
         app.server.mood(.answers(500, .internalError))
         let error = await billingError {
-            try await app.billing.client.deliver(transaction(finished), mode: .observed)
+            try await app.delivery.deliver(transaction(finished), mode: .observed)
         }
         #expect(error?.name == "serverUnavailable")
         #expect(finished.withLock { $0 } == 0)
         app.server.mood(.well)
-        try await app.billing.client.deliver(transaction(finished), mode: .observed)
+        try await app.delivery.deliver(transaction(finished), mode: .observed)
         #expect(finished.withLock { $0 } == 1)
     }
 
@@ -31,7 +31,7 @@ import Testing
         let finished = Locked(0)
         let transaction = transaction(finished)
         let deliveries = (0..<10).map { _ in
-            Task { try await app.billing.client.deliver(transaction, mode: .observed) }
+            Task { try await app.delivery.deliver(transaction, mode: .observed) }
         }
         await gate.arrivals(1)
         gate.open()
@@ -43,21 +43,19 @@ import Testing
 
     @Test func anotherStatementAboutTheSameTransactionIsSentToo() async throws {
         let app = TestApp()
-        let client = app.billing.client
         let bought = SignedTransaction(id: 7, jwsRepresentation: "e30.e30.Ym91Z2h0") {}
         let refunded = SignedTransaction(id: 7, jwsRepresentation: "e30.e30.cmVmdW5k") {}
-        try await client.deliver(bought, mode: .observed)
-        try await client.deliver(refunded, mode: .observed)
-        try await client.deliver(bought, mode: .observed)
+        try await app.delivery.deliver(bought, mode: .observed)
+        try await app.delivery.deliver(refunded, mode: .observed)
+        try await app.delivery.deliver(bought, mode: .observed)
         #expect(app.server.world.withLock { $0.submitted.count } == 2)
     }
 
     @Test func aClaimIsSentEvenIfTheTransactionWasObservedBefore() async throws {
         let app = TestApp()
-        let client = app.billing.client
         let finished = Locked(0)
-        try await client.deliver(transaction(finished), mode: .observed)
-        try await client.deliver(transaction(finished), mode: .restored)
+        try await app.delivery.deliver(transaction(finished), mode: .observed)
+        try await app.delivery.deliver(transaction(finished), mode: .restored)
         let modes = app.server.world.withLock { $0.submitted.map(\.mode) }
         #expect(modes == [.observed, .restored])
     }
@@ -67,7 +65,7 @@ import Testing
         app.signIn(nil)
         let finished = Locked(0)
         let error = await billingError {
-            try await app.billing.client.deliver(transaction(finished), mode: .observed)
+            try await app.delivery.deliver(transaction(finished), mode: .observed)
         }
         #expect(error?.name == "unauthenticated")
         #expect(finished.withLock { $0 } == 0)

@@ -174,7 +174,7 @@ extension OnePhone {
             app.server.mood(nil, on: .appStoreTransactions)
             comeToForeground()
             #expect(await eventually { store.finished == [1] })
-            #expect(submitted(app) == ["jws-1 observed"])
+            #expect(submitted(app) == ["jws-1 purchased"])
         }
 
         /// Buys while the server is away, in a process that then ends.

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import Network
 import StoreKit
 import Testing
 import TollgateAPI
@@ -71,6 +72,129 @@ extension OnePhone {
             let refused = await error { try await app.billing.purchase(Product(_stub: "monthly")) }
             #expect(refused?.name == "serverUnavailable")
             #expect(store.lastOptions.isEmpty)
+        }
+
+        // MARK: - Refused for good
+
+        private static let elsewhere = APIError.Code(rawValue: "owned_elsewhere")
+        private static let away = FakeServer.Mood.answers(503, .storageUnavailable)
+
+        private func posts(_ app: TestApp) -> Int {
+            app.server.requests("POST", APIPath.appStoreTransactions.path).count
+        }
+
+        private func modes(_ app: TestApp) -> [String] {
+            app.server.world.withLock { $0.submitted.map { "\($0.signedTransaction) \($0.mode)" } }
+        }
+
+        private func comeToForeground() {
+            NotificationCenter.default.post(
+                name: UIApplication.willEnterForegroundNotification,
+                object: nil
+            )
+        }
+
+        @Test func aPurchaseThatIsRefusedForGoodIsFinishedAndItsCodeThrown() async throws {
+            let app = await launched()
+            app.server.mood(.answers(422, .appMismatch), on: .appStoreTransactions)
+            let refused = await error { try await app.billing.purchase(Product(_stub: "monthly")) }
+            guard case .requestRefused(422, "app_mismatch", _)? = refused else {
+                Issue.record("got \(String(describing: refused))")
+                return
+            }
+            #expect(store.finished == [1])
+            let reads = app.entitlementRequests()
+            comeToForeground()
+            #expect(await eventually { app.entitlementRequests() > reads && app.isIdle })
+            #expect(posts(app) == 1 && app.refusals.withLock { $0 }.isEmpty)
+        }
+
+        @Test func aRefusalOfWhatNobodyWaitsForIsReportedOnce() async throws {
+            let app = await launched()
+            app.server.mood(.answers(422, .signatureInvalid), on: .appStoreTransactions)
+            let id = store.deliver(productID: "monthly")
+            #expect(await eventually { !app.refusals.withLock { $0 }.isEmpty })
+            let reads = app.entitlementRequests()
+            comeToForeground()
+            #expect(await eventually { app.entitlementRequests() > reads && app.isIdle })
+            let refusals = app.refusals.withLock { $0 }
+            #expect(refusals.map(\.id) == [id] && refusals.map(\.code) == ["signature_invalid"])
+            #expect(store.finished == [id] && posts(app) == 1)
+        }
+
+        @Test func aRenewalOfAnotherCustomersPurchaseEndsQuietly() async throws {
+            let app = await launched()
+            app.server.mood(.answers(409, Self.elsewhere), on: .appStoreTransactions)
+            let id = store.deliver(productID: "monthly")
+            #expect(await eventually { store.finished == [id] && app.isIdle })
+            #expect(app.refusals.withLock { $0 }.isEmpty && app.pauses.asked.isEmpty)
+        }
+
+        @Test(arguments: [401, 403, 404, 429, 500])
+        func whatMayBeMendedCostsNoPurchase(_ status: Int) async throws {
+            let app = await launched()
+            app.server.mood(.answers(status, .resourceMissing), on: .appStoreTransactions)
+            guard
+                case .awaitingServer = try await app.billing.purchase(Product(_stub: "monthly"))
+            else {
+                Issue.record("not kept")
+                return
+            }
+            #expect(store.finished.isEmpty)
+        }
+
+        // MARK: - Tried again
+
+        @Test func whatMaySucceedLaterIsTriedAgainWithItsFirstModeAfterGrowingPauses()
+            async throws
+        {
+            let app = await launched()
+            app.server.mood(Self.away, on: .appStoreTransactions)
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            for pause in [2.0, 4, 8] {
+                #expect(
+                    await eventually { app.pauses.asked.last == pause && app.pauses.count == 1 }
+                )
+                if pause == 8 { app.server.mood(nil, on: .appStoreTransactions) }
+                app.pauses.elapse()
+            }
+            #expect(await eventually { store.finished == [1] && app.isIdle })
+            #expect(posts(app) == 4 && modes(app) == ["jws-1 purchased"])
+        }
+
+        @Test func theReturnOfTheNetworkTriesAgainAtOnce() async throws {
+            let app = await launched()
+            NWPathMonitor._change(.unsatisfied)
+            app.server.mood(.unreachable, on: .appStoreTransactions)
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            app.server.mood(nil, on: .appStoreTransactions)
+            NWPathMonitor._change(.satisfied)
+            #expect(await eventually { store.finished == [1] })
+            #expect(modes(app) == ["jws-1 purchased"])
+        }
+
+        @Test func afterARelaunchAPurchaseIsStillOne() async throws {
+            let phone = OfflineTests.Phone()
+            phone.server.mood(Self.away, on: .appStoreTransactions)
+            let app = phone.launch()
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            phone.server.mood(nil, on: .appStoreTransactions)
+            let again = phone.launch()
+            _ = try await again.keys()
+            #expect(await eventually { store.finished.contains(1) })
+            #expect(modes(again).contains("jws-1 purchased"))
+        }
+
+        @Test func theNextCustomerDoesNotClaimIt() async throws {
+            let app = await launched()
+            app.server.mood(Self.away, on: .appStoreTransactions)
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            await app.billing.reset()
+            app.signIn("cus_bob")
+            app.server.mood(nil, on: .appStoreTransactions)
+            _ = try await app.keys()
+            #expect(await eventually { store.finished == [1] })
+            #expect(modes(app) == ["jws-1 observed"])
         }
     }
 }

@@ -1,31 +1,12 @@
 import Foundation
+internal import TollgateAPI
 
-/// A transaction as StoreKit gives it, without StoreKit.
-struct SignedTransaction: Sendable {
-    let id: UInt64
-    let jwsRepresentation: String
-    var productID: String?
-    /// Whether it was bought with an offer code, outside the app.
-    var isCodeRedemption = false
-    /// Tells StoreKit that the app has delivered what was bought.
-    let finish: @Sendable () async -> Void
-
-    init(
-        id: UInt64,
-        jwsRepresentation: String,
-        productID: String? = nil,
-        isCodeRedemption: Bool = false,
-        finish: @escaping @Sendable () async -> Void
-    ) {
-        self.id = id
-        self.jwsRepresentation = jwsRepresentation
-        self.productID = productID
-        self.isCodeRedemption = isCodeRedemption
-        self.finish = finish
-    }
-
-    /// Tells this statement from others about the same transaction, such as its refund.
-    var signature: String { String(jwsRepresentation.suffix(86)) }
+/// What became of a transaction that was taken to the server.
+enum DeliveryOutcome: Sendable {
+    /// The server has it on disk.
+    case taken(AppStoreSubmission)
+    /// The server will never take it.
+    case refused(AppStoreRefusal)
 }
 
 /// The transactions that this process has taken, or is taking, to the server.
@@ -36,36 +17,123 @@ struct TransactionDeliveries: Sendable {
         let mode: AppStoreSubmission.Mode
     }
 
-    var underWay: [Key: Task<AppStoreSubmission, any Error>] = [:]
+    var underWay: [Key: Task<DeliveryOutcome, any Error>] = [:]
     /// By signature: StoreKit shows one transaction in several sequences at a time.
-    var done: [String: AppStoreSubmission] = [:]
+    var done: [String: DeliveryOutcome] = [:]
+    /// Signatures whose refusal is told by the call that waits for it, or was reported.
+    var told: Set<String> = []
+    /// What the server could not take yet, by signature.
+    var waiting: [String: (transaction: SignedTransaction, mode: AppStoreSubmission.Mode)] = [:]
+    /// The next try, and how many there were in a row.
+    var retry: Task<Void, Never>?
+    var tries = 0
 
     /// The delivery of the same statement that claims it: it says all that observing would.
-    func claiming(_ key: Key) -> Task<AppStoreSubmission, any Error>? {
+    func claiming(_ key: Key) -> Task<DeliveryOutcome, any Error>? {
         underWay.first {
             $0.key.transactionID == key.transactionID && $0.key.signature == key.signature
         }?.value
     }
+
+    /// How long to wait before the next try: 2 seconds, doubled each time, at most ten minutes.
+    mutating func nextPause() -> TimeInterval {
+        defer { tries += 1 }
+        return min(600, 2 * pow(2, Double(min(tries, 16))))
+    }
 }
 
-extension BillingClient {
-    /// Takes a transaction to the server and finishes it once it is on disk there; never before.
-    ///
-    /// What throws stays unfinished, so StoreKit shows it again at the next launch. One statement
-    /// that arrives in two ways is sent once, unless it claims the purchase.
+/// Takes transactions to the server and finishes them once it has them, or refuses them for good.
+///
+/// What the server could not take stays unfinished and is tried again: with growing pauses, as soon as
+/// the network is back, at the foreground, at sign-in and, since StoreKit shows it again, at launch.
+struct TransactionDelivery: Sendable {
+    let client: BillingClient
+
+    private var deliveries: Locked<TransactionDeliveries> { client.deliveries }
+    private var claims: ClaimedTransactions { ClaimedTransactions(storage: client.storage) }
+
+    /// Takes a transaction to the server. One statement that arrives in two ways is sent once, unless
+    /// it claims the purchase.
     @discardableResult
     func deliver(
         _ transaction: SignedTransaction,
         mode: AppStoreSubmission.Mode
-    ) async throws -> AppStoreSubmission {
+    ) async throws -> DeliveryOutcome {
         do {
             return try await deliverShared(transaction, mode)
         } catch BillingSDKError.unauthenticated {
             // It began for nobody; somebody may have signed in meanwhile and joined it in vain.
-            guard guarded.withLock({ $0.state.customer }) != nil else {
+            guard client.guarded.withLock({ $0.state.customer }) != nil else {
                 throw BillingSDKError.unauthenticated
             }
             return try await deliverShared(transaction, mode)
+        }
+    }
+
+    /// Takes a transaction to the server for which nobody waits; refusals are reported.
+    func deliverUnattended(
+        _ transaction: SignedTransaction,
+        mode: AppStoreSubmission.Mode = .observed
+    ) async {
+        // What fails waits for the next try.
+        guard let outcome = try? await deliver(transaction, mode: mode),
+            case .refused(let refusal) = outcome, !refusal.isQuiet,
+            deliveries.withLock({ $0.told.insert(transaction.signature).inserted })
+        else { return }
+        client.refusals.report(refusal)
+    }
+
+    /// Takes a transaction to the server for a caller who tells the customer how it went.
+    func deliverAttended(
+        _ transaction: SignedTransaction,
+        mode: AppStoreSubmission.Mode
+    ) async throws -> DeliveryOutcome {
+        deliveries.withLock { _ = $0.told.insert(transaction.signature) }
+        do {
+            return try await deliver(transaction, mode: mode)
+        } catch {
+            // The caller is gone when it is known.
+            deliveries.withLock { _ = $0.told.remove(transaction.signature) }
+            throw error
+        }
+    }
+
+    /// Tries again now: the network is back, or somebody looks at the app.
+    func retryNow() async {
+        deliveries.withLock { deliveries in
+            deliveries.retry?.cancel()
+            deliveries.retry = nil
+            deliveries.tries = 0
+        }
+        await deliverWaiting()
+    }
+
+    /// Leaves nothing of the customer who signed out.
+    func forget() {
+        claims.forget()
+        deliveries.withLock { deliveries in
+            deliveries.retry?.cancel()
+            deliveries.retry = nil
+            deliveries.waiting = [:]
+        }
+    }
+
+    private func deliverWaiting() async {
+        let waiting = deliveries.withLock { $0.waiting.values.sorted { $0.0.id < $1.0.id } }
+        for (transaction, mode) in waiting { await deliverUnattended(transaction, mode: mode) }
+    }
+
+    /// Tries again after a pause, once for everything that waits.
+    private func retryLater() {
+        let pause = client.pause
+        deliveries.withLock { deliveries in
+            guard deliveries.retry == nil, !deliveries.waiting.isEmpty else { return }
+            let seconds = deliveries.nextPause()
+            deliveries.retry = Task { [weak client] in
+                guard (try? await pause(seconds)) != nil, let client else { return }
+                client.deliveries.withLock { $0.retry = nil }
+                await TransactionDelivery(client: client).deliverWaiting()
+            }
         }
     }
 
@@ -73,7 +141,7 @@ extension BillingClient {
     private func deliverShared(
         _ transaction: SignedTransaction,
         _ mode: AppStoreSubmission.Mode
-    ) async throws -> AppStoreSubmission {
+    ) async throws -> DeliveryOutcome {
         let key = TransactionDeliveries.Key(
             transactionID: transaction.id,
             signature: transaction.signature,
@@ -84,7 +152,7 @@ extension BillingClient {
         }
         if transaction.isCodeRedemption, let productID = transaction.productID {
             // Bought outside the app: it is seen in the inbox until the server has it.
-            inbox.addUnderWay(
+            client.inbox.addUnderWay(
                 productID: productID,
                 origin: .code,
                 reference: String(transaction.id)
@@ -106,33 +174,65 @@ extension BillingClient {
     private func deliverOnce(
         _ transaction: SignedTransaction,
         _ key: TransactionDeliveries.Key
-    ) async throws -> AppStoreSubmission {
+    ) async throws -> DeliveryOutcome {
         do {
-            // Without an owner it would be finished for nobody; it waits until somebody signs in.
-            guard try await session() != nil else { throw BillingSDKError.unauthenticated }
-            let submission = try await submit(
-                signedTransaction: transaction.jwsRepresentation,
-                mode: key.mode
-            )
+            let outcome = try await send(transaction, key)
             await transaction.finish()
-            inbox.finishUnderWay(
+            claims.end(key.signature)
+            client.inbox.finishUnderWay(
                 productID: transaction.productID,
                 reference: String(transaction.id)
             )
             deliveries.withLock { deliveries in
                 deliveries.underWay[key] = nil
-                deliveries.done[key.signature] = submission
+                deliveries.waiting[key.signature] = nil
+                deliveries.done[key.signature] = outcome
+                if deliveries.waiting.isEmpty { deliveries.tries = 0 }
             }
-            return submission
+            return outcome
         } catch {
-            deliveries.withLock { $0.underWay[key] = nil }
+            let isSignedOut = (error as? BillingSDKError)?.isUnauthenticated ?? false
+            deliveries.withLock { deliveries in
+                deliveries.underWay[key] = nil
+                // Where nobody is signed in, the next sign-in takes it up.
+                guard !isSignedOut else { return }
+                let before = deliveries.waiting[key.signature]?.mode ?? .observed
+                let mode = key.mode == .observed ? before : key.mode
+                deliveries.waiting[key.signature] = (transaction, mode)
+            }
+            retryLater()
             throw error
         }
     }
 
-    /// Asks the server again if somebody is known to be signed in; failures wait for the next read.
-    func refreshIfSignedIn() async {
-        guard guarded.withLock({ $0.state.customer }) != nil else { return }
-        _ = try? await activeEntitlements(forceRefresh: true)
+    /// Sends it with the mode in which this customer came by it first.
+    private func send(
+        _ transaction: SignedTransaction,
+        _ key: TransactionDeliveries.Key
+    ) async throws -> DeliveryOutcome {
+        // Without an owner it would be finished for nobody; it waits until somebody signs in.
+        guard let customer = try await client.session()?.customer else {
+            throw BillingSDKError.unauthenticated
+        }
+        var mode = key.mode
+        if mode == .observed {
+            mode = claims.mode(of: key.signature, by: customer) ?? .observed
+        } else {
+            claims.keep(key.signature, mode, of: customer)
+        }
+        let response = try await client.post(transaction.jwsRepresentation, mode: mode)
+        if let error = response.finalRefusal {
+            return .refused(
+                AppStoreRefusal(
+                    id: transaction.id,
+                    productID: transaction.productID,
+                    mode: mode,
+                    status: response.status,
+                    code: error.code.rawValue,
+                    message: error.message
+                )
+            )
+        }
+        return .taken(try await client.submission(response))
     }
 }

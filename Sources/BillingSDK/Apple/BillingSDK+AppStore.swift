@@ -41,7 +41,8 @@
         ///   ``BillingSDKError/networkUnavailable(_:)`` and
         ///   ``BillingSDKError/serverUnavailable(status:message:)`` where the server cannot answer and
         ///   has not told this device the customer's token before; StoreKit's errors. Nothing was
-        ///   bought then.
+        ///   bought then. ``BillingSDKError/requestRefused(status:code:message:)`` with another code
+        ///   where the server refuses for good what was bought, see ``AppStoreRefusal``.
         @MainActor
         public func purchase(
             _ product: Product,
@@ -70,12 +71,16 @@
         ) async throws -> AppStorePurchase {
             switch try await product.purchase(options: options) {
             case .success(let result):
+                let outcome: DeliveryOutcome
                 do {
-                    return .purchased(
-                        try await client.deliver(SignedTransaction(result), mode: .purchased)
-                    )
+                    outcome = try await TransactionDelivery(client: client)
+                        .deliverAttended(SignedTransaction(result), mode: .purchased)
                 } catch {
                     return .awaitingServer(error)
+                }
+                switch outcome {
+                case .taken(let submission): return .purchased(submission)
+                case .refused(let refusal): throw refusal.error
                 }
             case .pending: return .pending
             case .userCancelled: return .cancelled
@@ -161,7 +166,8 @@
             try await AppStore.sync()
             var count = 0
             for await result in StoreKit.Transaction.currentEntitlements {
-                try await client.deliver(SignedTransaction(result), mode: .restored)
+                let transaction = SignedTransaction(result)
+                try await TransactionDelivery(client: client).deliver(transaction, mode: .restored)
                 count += 1
             }
             await client.deliverUnfinishedTransactions()

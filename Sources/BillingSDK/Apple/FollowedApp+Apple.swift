@@ -1,5 +1,6 @@
 #if os(iOS) || os(macOS) || BILLING_APPLE_STUBS
     import Foundation
+    import Network
     import StoreKit
 
     #if os(macOS)
@@ -15,12 +16,14 @@
     final class FollowedApp: Sendable {
         private let observer: Locked<(any NSObjectProtocol)?>
         private let updates: Task<Void, Never>?
+        private let network: Locked<NWPathMonitor>
 
         init(client: BillingClient) {
             let handlesTransactions = client.configuration.handlesAppStoreTransactions
             let cameBack: @Sendable () -> Void = { [weak client] in
                 guard let client else { return }
                 Task {
+                    await TransactionDelivery(client: client).retryNow()
                     if handlesTransactions { await client.deliverUnfinishedTransactions() }
                     await client.settleCheckouts()
                     await client.refreshIfSignedIn()
@@ -32,6 +35,12 @@
                     object: nil,
                     queue: nil
                 ) { _ in cameBack() }
+            )
+            network = Locked(
+                Self.monitor { [weak client] in
+                    guard let client else { return }
+                    Task { await TransactionDelivery(client: client).retryNow() }
+                }
             )
             guard handlesTransactions else {
                 updates = nil
@@ -46,17 +55,34 @@
             updates = Task { [weak client] in
                 for await result in StoreKit.Transaction.updates {
                     guard let client else { return }
-                    // What fails stays unfinished: the next sign-in, foreground or launch tries again.
-                    _ = try? await client.deliver(SignedTransaction(result), mode: .observed)
+                    let delivery = TransactionDelivery(client: client)
+                    await delivery.deliverUnattended(SignedTransaction(result))
                 }
             }
         }
 
         deinit {
             updates?.cancel()
+            network.withLock { $0.cancel() }
             observer.withLock { observer in
                 if let observer { NotificationCenter.default.removeObserver(observer) }
             }
+        }
+
+        /// Calls `isBack` each time that the network is there after it was not.
+        private static func monitor(_ isBack: @escaping @Sendable () -> Void) -> NWPathMonitor {
+            let monitor = NWPathMonitor()
+            let wasAway = Locked(false)
+            monitor.pathUpdateHandler = { path in
+                let isAway = path.status != .satisfied
+                let cameBack = wasAway.withLock { wasAway in
+                    defer { wasAway = isAway }
+                    return wasAway && !isAway
+                }
+                if cameBack { isBack() }
+            }
+            monitor.start(queue: DispatchQueue(label: "BillingSDK.network"))
+            return monitor
         }
 
         private static var didComeToForeground: Notification.Name {
@@ -71,8 +97,9 @@
     extension BillingClient {
         /// Takes what StoreKit still holds to the server.
         func deliverUnfinishedTransactions() async {
+            let delivery = TransactionDelivery(client: self)
             for await result in StoreKit.Transaction.unfinished {
-                _ = try? await deliver(SignedTransaction(result), mode: .observed)
+                await delivery.deliverUnattended(SignedTransaction(result))
             }
         }
     }

@@ -94,16 +94,21 @@ extension BillingClient {
         )
     }
 
-    func submit(
-        signedTransaction: String,
+    /// Hands the server a transaction; the answer may be a refusal.
+    func post(
+        _ signedTransaction: String,
         mode: AppStoreSubmission.Mode
-    ) async throws -> AppStoreSubmission {
+    ) async throws -> HTTPResponse {
         let mode = API.SubmissionMode(rawValue: mode.rawValue) ?? .observed
-        let response = try await sendForCustomerOrNobody(
+        return try await sendForCustomerOrNobody(
             "POST",
             APIPath.appStoreTransactions.path,
             body: API.AppStoreTransactionRequest(signedTransaction: signedTransaction, mode: mode)
         )
+    }
+
+    /// What the server made of a transaction that it was handed.
+    func submission(_ response: HTTPResponse) async throws -> AppStoreSubmission {
         let reply = try response.decoded(API.AppStoreTransactionReply.self)
         guarded.withLock { $0.state.expireSnapshot() }
         // The purchase is safe whether or not this succeeds; the next read asks again.

@@ -101,6 +101,12 @@ extension BillingClient {
         return .entitlements(snapshot.entries.map(\.entitlement))
     }
 
+    /// Asks the server again if somebody is known to be signed in; failures wait for the next read.
+    func refreshIfSignedIn() async {
+        guard guarded.withLock({ $0.state.customer }) != nil else { return }
+        _ = try? await activeEntitlements(forceRefresh: true)
+    }
+
     // MARK: - Without the server
 
     /// What may be given although the server did not answer; nil: the error stands.

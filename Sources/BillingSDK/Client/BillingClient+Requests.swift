@@ -121,6 +121,23 @@ extension HTTPResponse {
         }
     }
 
+    /// The error with which the server refuses a request for good; `nil` where repeating it may help.
+    ///
+    /// Only what our server says in its own form counts: a proxy, or another server at the address,
+    /// must not cost anybody a purchase. 401, 403 and 404 may be mended by another session, or by the
+    /// address.
+    var finalRefusal: APIError? {
+        guard [400, 409, 410, 413, 422].contains(status),
+            let error = try? APIJSON.decode(APIError.self, from: body)
+        else { return nil }
+        switch error.code {
+        case .idempotencyMismatch, .idempotencyInProgress, .conflict, .internalError: return nil
+        // An older server; the next one knows it.
+        case .parameterUnknown: return nil
+        default: return error
+        }
+    }
+
     /// Whether a 401 is about the bearer key.
     var refusesKey: Bool { errorBody.code == .invalidKey || errorBody.code == .missingKey }
 

@@ -39,6 +39,9 @@ final class BillingClient: Sendable {
     /// What StoreKit shows on this device; nothing where there is none.
     let storeKitStatements: @Sendable () async -> [StoreKitStatement]
     let deliveries = Locked(TransactionDeliveries())
+    let refusals = RefusalReports()
+    /// Waits for so many seconds; throws if its task is cancelled.
+    let pause: @Sendable (TimeInterval) async throws -> Void
     let observations: DeviceObservations
     /// Runs when somebody has signed in: what waited for an owner can go on.
     let onSignIn = Locked<(@Sendable () -> Void)?>(nil)
@@ -51,7 +54,10 @@ final class BillingClient: Sendable {
             ProcessInfo.processInfo.systemUptime
         },
         storeKitStatements: @escaping @Sendable () async -> [StoreKitStatement] =
-            StoreKitStatement.ofThisDevice
+            StoreKitStatement.ofThisDevice,
+        pause: @escaping @Sendable (TimeInterval) async throws -> Void = {
+            try await Task.sleep(nanoseconds: UInt64($0 * 1_000_000_000))
+        }
     ) {
         self.configuration = configuration
         self.transport = transport
@@ -74,6 +80,7 @@ final class BillingClient: Sendable {
         checkouts = BegunCheckouts(storage: storage)
         observations = DeviceObservations(storage: storage)
         self.storeKitStatements = storeKitStatements
+        self.pause = pause
     }
 
     // MARK: - Listeners
@@ -141,6 +148,7 @@ final class BillingClient: Sendable {
         checkouts.forget()
         observations.forget()
         AccountTokens(storage: storage).forget()
+        TransactionDelivery(client: self).forget()
         deliverAnnouncements()
     }
 

@@ -20,6 +20,8 @@ struct OfflineStorage: Sendable {
         case observation
         /// The token under which the App Store knows the customer.
         case accountToken
+        /// Transactions that were bought or restored and that the server does not have yet.
+        case claims
     }
 
     var load: @Sendable (Name) -> Data?
