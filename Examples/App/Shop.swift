@@ -182,10 +182,25 @@ final class Shop: ObservableObject {
             }
         }
 
+        /// What restoring found, for people.
+        private static func summary(of restored: [RestoredPurchase]) -> String {
+            if restored.isEmpty { return "This Apple account has no purchases to restore." }
+            if restored.allSatisfy(\.isTaken) { return "Your purchases are restored." }
+            for purchase in restored {
+                switch purchase.outcome {
+                case .taken: continue
+                case .refused(let refusal) where refusal.code == "owned_elsewhere":
+                    return "One of these purchases belongs to another account of ours."
+                case .refused: return "One of these purchases could not be used. Contact us."
+                case .awaitingServer: return "Restored as soon as we are online."
+                }
+            }
+            return "Your purchases are restored."
+        }
+
         func restore() async {
             do {
-                try await billing.restoreAppStorePurchases()
-                message = "Your purchases are restored."
+                message = Self.summary(of: try await billing.restorePurchases())
             } catch {
                 message = "Restoring did not work. Try again."
             }

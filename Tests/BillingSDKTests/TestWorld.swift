@@ -16,6 +16,8 @@ final class FakeServer: Sendable {
         var mood = Mood.well
         /// How it misbehaves on single paths, whatever its mood.
         var moods: [String: Mood] = [:]
+        /// How it answers single signed transactions, by their JWS.
+        var refusals: [String: Mood] = [:]
         /// The products that it was asked about before a purchase.
         var prepared: [String] = []
         var validSecrets: Set<String> = []
@@ -168,6 +170,9 @@ final class FakeServer: Sendable {
                 API.AppStoreTransactionRequest.self,
                 from: request.body ?? Data()
             )
+            if case .answers(let status, let code)? = world.refusals[body.signedTransaction] {
+                return Self.refusal(status, code)
+            }
             world.submitted.append(body)
             return try Self.ok(
                 API.AppStoreTransactionReply(

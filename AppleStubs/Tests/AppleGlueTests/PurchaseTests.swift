@@ -143,6 +143,59 @@ extension OnePhone {
             #expect(store.finished.isEmpty)
         }
 
+        // MARK: - Restoring
+
+        /// An account with three purchases, of which the server refuses the second.
+        private func mixed() async -> TestApp {
+            let app = await launched()
+            for number in 1...3 {
+                let id = UInt64(100 + number)
+                store.entitled.append(
+                    Transaction(_stub: id, productID: "p\(number)", jws: "jws-\(number)")
+                )
+            }
+            app.server.world.withLock { world in
+                world.refusals["jws-2"] = .answers(409, Self.elsewhere)
+            }
+            return app
+        }
+
+        @Test func restoringGoesOnPastARefusedTransactionAndSaysWhichWereTaken() async throws {
+            let app = await mixed()
+            let restored = try await app.billing.restorePurchases()
+            #expect(restored.map(\.productID) == ["p1", "p2", "p3"])
+            #expect(restored.map(\.isTaken) == [true, false, true])
+            guard case .refused(let refusal) = restored[1].outcome else {
+                Issue.record("got \(restored[1])")
+                return
+            }
+            #expect(refusal.code == "owned_elsewhere" && refusal.mode == .restored)
+            #expect(modes(app) == ["jws-1 restored", "jws-3 restored"])
+            // Who called has been told.
+            #expect(app.refusals.withLock { $0 }.isEmpty)
+        }
+
+        @Test func restoringGoesOnPastOneThatHasToWait() async throws {
+            let app = await mixed()
+            app.server.world.withLock { $0.refusals["jws-2"] = Self.away }
+            let restored = try await app.billing.restorePurchases()
+            guard case .awaitingServer = restored[1].outcome else {
+                Issue.record("got \(restored[1])")
+                return
+            }
+            #expect(try await app.billing.restoreAppStorePurchases() == 2)
+            app.server.world.withLock { $0.refusals = [:] }
+            app.pauses.elapse()
+            #expect(await eventually { modes(app).contains("jws-2 restored") })
+        }
+
+        @Test func whereNothingCouldBeTakenTheCountIsAnError() async throws {
+            let app = await mixed()
+            app.server.mood(.answers(409, Self.elsewhere), on: .appStoreTransactions)
+            let refused = await error { try await app.billing.restoreAppStorePurchases() }
+            #expect(refused?.name == "requestRefused")
+        }
+
         // MARK: - Tried again
 
         @Test func whatMaySucceedLaterIsTriedAgainWithItsFirstModeAfterGrowingPauses()

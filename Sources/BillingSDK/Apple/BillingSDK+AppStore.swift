@@ -155,22 +155,53 @@
             try await purchase(pending)
         }
 
-        /// Claims what this Apple ID has bought for the customer who is signed in.
+        /// Claims what this Apple account has bought for the customer who is signed in, and says of each
+        /// purchase what the server made of it.
         ///
-        /// Call it only when the customer asks for it: the App Store may want their password.
-        /// - Returns: how many transactions the server has taken.
-        /// - Throws: ``BillingSDKError``, or StoreKit's errors; what was taken before stays taken.
-        @discardableResult
-        public func restoreAppStorePurchases() async throws -> Int {
+        /// Call it only when the customer asks for it: the App Store may want their password. One
+        /// purchase that the server refuses or cannot take now stops no other.
+        /// - Returns: every purchase that StoreKit shows as the account's; empty where there is none.
+        /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in, or nobody is any
+        ///   more; StoreKit's errors.
+        public func restorePurchases() async throws -> [RestoredPurchase] {
             guard try await client.session() != nil else { throw BillingSDKError.unauthenticated }
             try await AppStore.sync()
-            var count = 0
+            var restored: [RestoredPurchase] = []
             for await result in StoreKit.Transaction.currentEntitlements {
                 let transaction = SignedTransaction(result)
-                try await TransactionDelivery(client: client).deliver(transaction, mode: .restored)
-                count += 1
+                let outcome: RestoredPurchase.Outcome
+                do {
+                    let delivery = TransactionDelivery(client: client)
+                    switch try await delivery.deliverAttended(transaction, mode: .restored) {
+                    case .taken(let submission): outcome = .taken(submission)
+                    case .refused(let refusal): outcome = .refused(refusal)
+                    }
+                } catch BillingSDKError.unauthenticated {
+                    throw BillingSDKError.unauthenticated
+                } catch {
+                    outcome = .awaitingServer(error)
+                }
+                restored.append(
+                    RestoredPurchase(
+                        id: transaction.id,
+                        productID: transaction.productID,
+                        outcome: outcome
+                    )
+                )
             }
             await client.deliverUnfinishedTransactions()
+            return restored
+        }
+
+        /// Claims as ``restorePurchases()`` does, and says only how many the server has taken.
+        ///
+        /// - Throws: as ``restorePurchases()``; also the first reason where there were purchases and
+        ///   the server took none.
+        @discardableResult
+        public func restoreAppStorePurchases() async throws -> Int {
+            let restored = try await restorePurchases()
+            let count = restored.filter(\.isTaken).count
+            if count == 0, let error = restored.first?.error { throw error }
             return count
         }
     }
