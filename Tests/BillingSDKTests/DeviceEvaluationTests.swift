@@ -34,7 +34,8 @@ import TollgateCore
         type: String = "Auto-Renewable Subscription",
         from start: Int64 = 0,
         to end: Int64? = 30 * 86400,
-        revoked: Int64? = nil
+        revoked: Int64? = nil,
+        token: UUID? = nil
     ) -> Data {
         let zero: Int64 = 1_800_000_000
         var payload: [String: Any] = [
@@ -43,6 +44,7 @@ import TollgateCore
             "purchaseDate": (zero + start) * 1000, "signedDate": (zero + start) * 1000,
             "environment": "Sandbox", "quantity": 1, "inAppOwnershipType": "PURCHASED",
         ]
+        payload["appAccountToken"] = token?.uuidString
         payload["expiresDate"] = end.map { (zero + $0) * 1000 }
         payload["revocationDate"] = revoked.map { (zero + $0) * 1000 }
         return (try? JSONSerialization.data(withJSONObject: payload)) ?? Data()
@@ -114,6 +116,56 @@ import TollgateCore
             #expect(await billingError { try await app.keys() }?.name == "serverUnavailable")
             #expect(app.heardSets == [])
         }
+    }
+
+    // MARK: - Paid during an outage
+
+    /// A phone whose customer was answered with `premium` alone, before an outage of a hundred seconds.
+    private func answeredPhone() async throws -> OfflineTests.Phone {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { $0.catalog = Self.catalog }
+        #expect(try await phone.launch().keys() == ["premium"])
+        phone.server.mood(.unreachable)
+        phone.server.clock.advance(by: 100)
+        return phone
+    }
+
+    @Test func whoPaysDuringAnOutageIsLetInWhateverAnEarlierAnswerSaid() async throws {
+        let phone = try await answeredPhone()
+        let app = phone.launch(storeKit: statements(Self.transaction(from: 50)))
+        #expect(try await app.keys() == ["premium", "pro"])
+        #expect(app.heardSets == [["premium", "pro"]])
+    }
+
+    /// The server knew it when it answered, and had its reasons: a refund, another owner.
+    @Test func whatIsOlderThanTheAnswerDoesNotOutrankIt() async throws {
+        let phone = try await answeredPhone()
+        let app = phone.launch(storeKit: statements(Self.transaction(from: -50)))
+        #expect(try await app.keys() == ["premium"])
+    }
+
+    @Test func whatBearsAnotherCustomersTokenDoesNotCount() async throws {
+        let phone = try await answeredPhone()
+        let tokens = AccountTokens(storage: phone.launch().billing.client.storage)
+        tokens.keep(FakeServer.token(of: "cus_ada"), of: "cus_ada")
+        for (customer, keys) in [("cus_ada", ["premium", "pro"]), ("cus_bob", ["premium"])] {
+            let bought = Self.transaction(from: 50, token: FakeServer.token(of: customer))
+            #expect(try await phone.launch(storeKit: statements(bought)).keys() == keys)
+        }
+    }
+
+    @Test func anAnswerInMemoryIsOutrankedToo() async throws {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { $0.catalog = Self.catalog }
+        let bought = Locked<[StoreKitStatement]>([])
+        let app = phone.launch(storeKit: { bought.withLock { $0 } })
+        #expect(try await app.keys() == ["premium"])
+        bought.withLock { $0 = [StoreKitStatement(transaction: Self.transaction(from: 10))] }
+        phone.server.clock.advance(by: 20)
+        phone.server.mood(.unreachable)
+        let transaction = SignedTransaction(id: 1, jwsRepresentation: "e30.e30.c2ln") {}
+        _ = await billingError { try await app.delivery.deliver(transaction, mode: .purchased) }
+        #expect(try await app.keys() == ["premium", "pro"])
     }
 
     @Test(arguments: [401, 403, 404])

@@ -147,7 +147,8 @@ import Testing
             if: { true }
         )
         #expect(
-            client.offline.answer(for: "cus_ada", at: phone.server.clock.now)?.map(\.lookupKey)
+            client.offline.answer(for: "cus_ada", at: phone.server.clock.now)?.entitlements
+                .map(\.lookupKey)
                 .sorted() == ["premium", "pro"]
         )
     }

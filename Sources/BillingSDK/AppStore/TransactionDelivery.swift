@@ -201,6 +201,11 @@ struct TransactionDelivery: Sendable {
                 deliveries.waiting[key.signature] = (transaction, mode)
             }
             retryLater()
+            if !isSignedOut {
+                // It was paid for: what is known without the server is looked at anew.
+                client.guarded.withLock { $0.state.expireSnapshot() }
+                Task { _ = try? await client.activeEntitlements(forceRefresh: false) }
+            }
             throw error
         }
     }

@@ -1,6 +1,5 @@
 import Foundation
 internal import TollgateAPI
-internal import TollgateCore
 
 /// Reading entitlements: from memory, from the server, or from what the server signed earlier.
 extension BillingClient {
@@ -24,9 +23,9 @@ extension BillingClient {
                 case .success(.superseded): break
                 case .failure(let error):
                     guard !forceRefresh else { throw error }
-                    if let earlier = earlierAnswer(despite: error) { return earlier }
-                    guard let onDevice = await deviceAnswer(despite: error) else { throw error }
-                    return onDevice
+                    guard let answer = await OutageAnswers(client: self).answer(despite: error)
+                    else { throw error }
+                    return answer
                 }
             }
             // Signed out meanwhile: this call was for somebody who is gone.
@@ -107,50 +106,7 @@ extension BillingClient {
         _ = try? await activeEntitlements(forceRefresh: true)
     }
 
-    // MARK: - Without the server
-
-    /// What may be given although the server did not answer; nil: the error stands.
-    private func earlierAnswer(despite error: any Error) -> [Entitlement]? {
-        guard let error = error as? BillingSDKError, error.permitsEarlierAnswer else { return nil }
-        let now = now()
-        let (inMemory, customer, resumes, epoch) = guarded.withLock {
-            (
-                $0.state.earlierAnswer(at: now), $0.state.customer, $0.state.resumesLastLaunch,
-                $0.state.epoch
-            )
-        }
-        defer { deliverAnnouncements() }
-        if let inMemory { return inMemory }
-        guard customer != nil || resumes, let signed = offline.answer(for: customer, at: now),
-            guarded.withLock({ $0.state.offlineAnswer(signed, epoch: epoch) })
-        else { return nil }
-        return signed
-    }
-
-    /// What the engine makes of StoreKit's entitlements, on a device that never had an answer.
-    ///
-    /// It can only say yes: what was bought on the web is not known here, so nothing is no answer.
-    private func deviceAnswer(despite error: any Error) async -> [Entitlement]? {
-        guard let error = error as? BillingSDKError, error.permitsEarlierAnswer else { return nil }
-        let (customer, resumes, epoch) = guarded.withLock {
-            ($0.state.customer, $0.state.resumesLastLaunch, $0.state.epoch)
-        }
-        guard customer != nil || resumes, offline.hasNoAnswer(for: customer),
-            let slice = offline.catalog(at: now())
-        else { return nil }
-        let statements = await storeKitStatements()
-        let instant = Int64(0).advanced(byWholeMilliseconds: now().timeIntervalSince1970)
-        let active = DeviceEvaluation.active(
-            statements,
-            in: slice,
-            at: Instant(milliseconds: instant)
-        )
-        guard !active.isEmpty,
-            guarded.withLock({ $0.state.offlineAnswer(active, epoch: epoch) })
-        else { return nil }
-        deliverAnnouncements()
-        return active
-    }
+    // MARK: - For a time without the server
 
     /// Keeps the signed form of an answer for a time without network.
     private func keep(

@@ -6,6 +6,13 @@ import Foundation
 /// suspension: what comes back from the network names its flight, and a flight of an earlier epoch
 /// is dropped.
 struct ClientState: Sendable {
+    /// What the server said earlier and what still holds of it.
+    struct EarlierAnswer: Hashable, Sendable {
+        let entitlements: [Entitlement]
+        /// The instant for which the server answered, UNIX milliseconds by its clock.
+        let at: Int64
+    }
+
     /// One request under way, of the provider or of the server.
     struct Flight: Hashable, Sendable {
         let number: Int
@@ -195,13 +202,11 @@ struct ClientState: Sendable {
     }
 
     /// What the last answer still says, while it is within the stated maximum age.
-    mutating func earlierAnswer(at now: Date) -> [Entitlement]? {
+    func earlierAnswer(at now: Date) -> EarlierAnswer? {
         guard let snapshot, snapshot.customer == customer else { return nil }
         let age = now.timeIntervalSince(snapshot.takenAt)
         guard age >= 0, age <= maximumAge else { return nil }
-        let active = snapshot.active(at: now)
-        announce(active)
-        return active
+        return EarlierAnswer(entitlements: snapshot.active(at: now), at: snapshot.at)
     }
 
     /// Whether the customer of the last launch may be taken for this one's, until a session says.
@@ -209,7 +214,7 @@ struct ClientState: Sendable {
     /// Not after a sign-out, nor once the provider was replaced: then somebody else may be here.
     var resumesLastLaunch: Bool { epoch <= 1 && customer == nil }
 
-    /// A signed answer of an earlier launch was found to hold.
+    /// An answer that is given although the server did not.
     mutating func offlineAnswer(_ entitlements: [Entitlement], epoch: Int) -> Bool {
         guard epoch == self.epoch else { return false }
         announce(entitlements)

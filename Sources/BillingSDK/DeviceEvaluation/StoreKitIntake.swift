@@ -52,6 +52,17 @@ enum StoreKitIntake {
         return facts
     }
 
+    /// When the period of a statement began, UNIX milliseconds, and under which account token.
+    static func purchase(in statement: StoreKitStatement) -> (date: Int64, token: UUID?)? {
+        guard
+            let payload = try? JSONDecoder().decode(
+                TransactionPayload.self,
+                from: statement.transaction
+            ), let date = payload.purchaseDate
+        else { return nil }
+        return (date, payload.appAccountToken.flatMap(UUID.init))
+    }
+
     private static func period(
         _ payload: TransactionPayload
     ) -> (Purchase.Key, (value: Period, signed: Instant))? {

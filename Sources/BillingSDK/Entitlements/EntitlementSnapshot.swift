@@ -17,6 +17,9 @@ struct EntitlementSnapshot: Sendable {
     /// The number of the request that brought it.
     let flight: Int
 
+    /// Whether something was bought since: it is asked for anew, and stands in only during an outage.
+    private var isOutdated = false
+
     private let untilByKey: [String: Int64?]
     private let firstEnd: Int64?
 
@@ -40,13 +43,9 @@ struct EntitlementSnapshot: Sendable {
 
     /// The same, too old to be given without asking.
     func outdated() -> EntitlementSnapshot {
-        EntitlementSnapshot(
-            customer: customer,
-            entries: entries,
-            at: at,
-            takenAt: .distantPast,
-            flight: flight
-        )
+        var outdated = self
+        outdated.isOutdated = true
+        return outdated
     }
 
     /// Whether this may be given at `now` without asking: young enough, and nothing in it has ended.
@@ -54,7 +53,7 @@ struct EntitlementSnapshot: Sendable {
     /// A clock that was set back makes the age negative: then nothing is known about it.
     func isFresh(at now: Date, maximumAge: TimeInterval) -> Bool {
         let age = now.timeIntervalSince(takenAt)
-        guard maximumAge > 0, age >= 0, age <= maximumAge else { return false }
+        guard !isOutdated, maximumAge > 0, age >= 0, age <= maximumAge else { return false }
         guard let firstEnd else { return true }
         return serverInstant(at: now) < firstEnd
     }

@@ -165,7 +165,7 @@ final class OfflineAnswers: Sendable {
     /// What the signed answer says for `now`; nil if there is none that can be trusted.
     ///
     /// - Parameter customer: who is signed in; nil if only the last one is known.
-    func answer(for customer: String?, at now: Date) -> [Entitlement]? {
+    func answer(for customer: String?, at now: Date) -> ClientState.EarlierAnswer? {
         guard canVerify else { return nil }
         return storage.alone {
             guard var kept, customer == nil || customer == kept.customer,
@@ -190,10 +190,11 @@ final class OfflineAnswers: Sendable {
             let instant = claims.at.advanced(
                 byWholeMilliseconds: now.timeIntervalSince(issued)
             )
-            return claims.active(at: instant).map { key in
+            let active = claims.active(at: instant).map { key in
                 kept.names.first { $0.lookupKey == key }
                     ?? Entitlement(id: key, feature: key, lookupKey: key)
             }
+            return ClientState.EarlierAnswer(entitlements: active, at: claims.at)
         }
     }
 
