@@ -6,7 +6,8 @@ struct ContentView: View {
     @ObservedObject var shop: Shop
 
     var body: some View {
-        Group {
+        // Not a group, which would hand the task to each branch and start it again at sign-in.
+        VStack {
             if shop.user == nil {
                 SignInView(shop: shop)
             } else {

@@ -52,7 +52,9 @@ public struct TupleView<T>: View, _Primitive {
     init(_ value: T, _ makers: [@MainActor (_Env) -> _Node]) {
         self.value = value; self.makers = makers
     }
-    public func _node(_ env: _Env) -> _Node { _Node("Group", children: makers.map { $0(env) }) }
+    public func _node(_ env: _Env) -> _Node {
+        _Node("Group", children: makers.enumerated().map { $1(env.inside("#\($0)")) })
+    }
 }
 public struct _ConditionalContent<T: View, F: View>: View, _Primitive {
     enum Storage { case first(T), second(F) }
@@ -60,8 +62,8 @@ public struct _ConditionalContent<T: View, F: View>: View, _Primitive {
     init(_ s: Storage) { storage = s }
     public func _node(_ env: _Env) -> _Node {
         switch storage {
-        case .first(let v): _Stub.render(v, env);
-        case .second(let v): _Stub.render(v, env)
+        case .first(let v): _Stub.render(v, env.inside("?1"))
+        case .second(let v): _Stub.render(v, env.inside("?2"))
         }
     }
 }
@@ -221,7 +223,12 @@ public struct Group<Content: View>: View, _Primitive {
 public struct ForEach<Data: RandomAccessCollection, ID: Hashable, Content: View>: View, _Primitive {
     let data: Data; let content: (Data.Element) -> Content
     public func _node(_ env: _Env) -> _Node {
-        _Node("ForEach", children: data.map { _Stub.render(content($0), env) })
+        _Node(
+            "ForEach",
+            children: data.enumerated().map {
+                _Stub.render(content($1), env.inside("#\($0)"))
+            }
+        )
     }
 }
 extension ForEach where Data.Element: Identifiable, ID == Data.Element.ID {
@@ -237,12 +244,19 @@ public struct _Modified<Content: View>: View, _Primitive {
     let name: String
     let change: @MainActor (inout _Env) -> Void
     let after: @MainActor (_Node) -> Void
+    var task: (id: String, action: @MainActor @Sendable () async -> Void)?
     public func _node(_ env: _Env) -> _Node {
         var e = env
         change(&e)
         let n = _Stub.render(content, e)
         n.modifiers.append(name)
         after(n)
+        // As in SwiftUI, a group hands its modifiers to each view in it, and to none where it is empty.
+        for view in task == nil ? [] : n.resolved {
+            guard let task else { continue }
+            view.task = task.action
+            view.tasks.append(("\(env.path)>\(view.path ?? "")>\(task.id)", task.action))
+        }
         return n
     }
 }
@@ -335,14 +349,16 @@ extension View {
         priority: TaskPriority = .userInitiated,
         _ action: @escaping @MainActor @Sendable () async -> Void
     ) -> some View {
-        _mod("task", after: { $0.task = action })
+        task(id: 0, priority: priority, action)
     }
     nonisolated public func task<T: Equatable>(
         id value: T,
         priority: TaskPriority = .userInitiated,
         _ action: @escaping @MainActor @Sendable () async -> Void
     ) -> some View {
-        _mod("task", after: { $0.task = action })
+        var modified = _mod("task")
+        modified.task = ("\(value)", action)
+        return modified
     }
     nonisolated public func environmentObject<T: ObservableObject>(_ object: T) -> some View {
         _mod("environmentObject", change: { $0.objects[ObjectIdentifier(T.self)] = object })
@@ -515,7 +531,15 @@ extension DynamicProperty { public mutating func update() {} }
 @MainActor public protocol _Bindable_ { func _bind(_ env: _Env) }
 
 @propertyWrapper public struct State<Value>: DynamicProperty {
-    final class Box { var value: Value; init(_ v: Value) { value = v } }
+    final class Storage { var value: Value; init(_ v: Value) { value = v } }
+    final class Box {
+        var storage: Storage
+        init(_ v: Value) { storage = Storage(v) }
+        var value: Value {
+            get { storage.value }
+            set { storage.value = newValue }
+        }
+    }
     let box: Box
     public init(wrappedValue: Value) { box = Box(wrappedValue) }
     public init(initialValue: Value) { box = Box(initialValue) }
@@ -525,6 +549,13 @@ extension DynamicProperty { public mutating func update() {} }
     }
     public var projectedValue: Binding<Value> {
         let b = box; return Binding(get: { b.value }, set: { b.value = $0 })
+    }
+}
+extension State: _Bindable_ {
+    /// Where a host keeps what belongs to this place of the screen, it is that.
+    public func _bind(_ env: _Env) {
+        guard let kept = env.kept else { return }
+        box.storage = kept.value(at: "\(env.path).\(env.property)", or: box.storage)
     }
 }
 extension State where Value: ExpressibleByNilLiteral {
@@ -642,7 +673,19 @@ public struct _Env {
     /// What is behind, `nil` for the screen's own.
     var background: Color?
     var isInButton = false
+    /// Which view of the screen this is: what SwiftUI calls its structural identity.
+    var path = ""
+    /// The number of the property that is bound.
+    var property = 0
+    /// What a host keeps for each place.
+    var kept: _Kept?
     public init() {}
+
+    func inside(_ step: String) -> _Env {
+        var env = self
+        env.path += step
+        return env
+    }
 
     /// The contrast after WCAG 2.2 (1 to 21) with which a colour is seen on what is behind it.
     ///
@@ -666,6 +709,59 @@ public struct _Env {
         return (max(front, back) + 0.05) / (min(front, back) + 0.05)
     }
 }
+/// State by place; what is not on the screen any more is forgotten, as in SwiftUI.
+@MainActor public final class _Kept {
+    private var values: [String: AnyObject] = [:]
+    private var seen: Set<String> = []
+    nonisolated init() {}
+    func value<V: AnyObject>(at place: String, or first: V) -> V {
+        seen.insert(place)
+        if let value = values[place] as? V { return value }
+        values[place] = first
+        return first
+    }
+    func render<V: View>(_ view: V, _ env: _Env) -> _Node {
+        seen = []
+        var env = env
+        env.kept = self
+        let node = _Stub.render(view, env)
+        values = values.filter { seen.contains($0.key) }
+        return node
+    }
+}
+/// A screen: it keeps the state of its views, and runs the tasks of those that are on it.
+///
+/// A task begins when its view appears and is cancelled when it disappears, which a branch of a
+/// conditional does when the other one is taken.
+@MainActor public final class _Host {
+    private let kept = _Kept()
+    private let make: @MainActor (_Kept) -> _Node
+    private var running: [String: Task<Void, Never>] = [:]
+    /// How many tasks have begun so far.
+    public private(set) var beginnings = 0
+    public init<V: View>(_ view: V, _ env: _Env = _Env()) {
+        make = { $0.render(view, env) }
+        update()
+    }
+    /// Draws the screen anew.
+    @discardableResult public func update() -> _Node {
+        let node = make(kept)
+        let wanted = Dictionary(node.all.flatMap(\.tasks)) { first, _ in first }
+        for (key, task) in running where wanted[key] == nil {
+            task.cancel()
+            running[key] = nil
+        }
+        for (key, action) in wanted where running[key] == nil {
+            beginnings += 1
+            running[key] = Task { await action() }
+        }
+        return node
+    }
+    public func close() {
+        for task in running.values { task.cancel() }
+        running = [:]
+    }
+}
 @MainActor public final class _Node {
     public let kind: String
     public let text: String?
@@ -681,6 +777,17 @@ public struct _Env {
     public var onAppear: (@MainActor () -> Void)?
     public var onOpenURL: (@MainActor (URL) -> Void)?
     public var task: (@MainActor @Sendable () async -> Void)?
+    /// Its tasks, each with what tells it from others on the screen.
+    public var tasks: [(String, @MainActor @Sendable () async -> Void)] = []
+    var path: String?
+    /// The views that a modifier is handed to.
+    var resolved: [_Node] {
+        switch kind {
+        case "Group", "ForEach": children.flatMap(\.resolved)
+        case "Empty": []
+        default: [self]
+        }
+    }
     public var sheet: (@MainActor () -> _Node)?
     public var dismissSheet: (@MainActor () -> Void)?
     public var controller: AnyObject?
@@ -698,10 +805,18 @@ public struct _Env {
 }
 @MainActor public enum _Stub {
     public static func render<V: View>(_ view: V, _ env: _Env = _Env()) -> _Node {
-        if let p = view as? any _Primitive { return p._node(env) }
-        for child in Mirror(reflecting: view).children {
-            (child.value as? any _Bindable_)?._bind(env)
+        var env = env.inside("/\(UInt(bitPattern: ObjectIdentifier(V.self).hashValue))")
+        let node: _Node
+        if let p = view as? any _Primitive {
+            node = p._node(env)
+        } else {
+            for (number, child) in Mirror(reflecting: view).children.enumerated() {
+                env.property = number
+                (child.value as? any _Bindable_)?._bind(env)
+            }
+            node = render(view.body, env)
         }
-        return render(view.body, env)
+        if node.path == nil { node.path = env.path }
+        return node
     }
 }

@@ -4,6 +4,7 @@ import SafariServices
 import StoreKit
 import SwiftUI
 import Testing
+import TollgateAPI
 import UIKit
 
 @testable import BillingSDK
@@ -25,15 +26,18 @@ extension OnePhone {
             action()
         }
 
-        /// Runs what the view does when it appears, until `condition` holds.
+        private func host(_ view: some View) -> _Host {
+            _Host(view.environment(\.locale, Locale(identifier: "en_US")))
+        }
+
+        /// Puts the view on a screen until `condition` holds.
         private func appear(
             _ view: some View,
             until condition: @escaping @MainActor (_Node) -> Bool
         ) async -> Bool {
-            let action = english(view).all.compactMap(\.task).first
-            let task = Task { await action?() }
-            defer { task.cancel() }
-            return await eventually { condition(english(view)) }
+            let host = host(view)
+            defer { host.close() }
+            return await eventually { condition(host.update()) }
         }
 
         private func modifiers(_ view: some View) -> [String] {
@@ -180,16 +184,75 @@ extension OnePhone {
 
         @Test func theGateFollowsEachChangeWhileItIsSeen() async throws {
             let app = TestApp(maximumStale: 36000)
-            let view = gated(app)
-            let action = english(view).all.compactMap(\.task).first
-            let task = Task { await action?() }
-            defer { task.cancel() }
-            #expect(await eventually { english(view).texts == ["locked"] })
+            let host = host(gated(app))
+            defer { host.close() }
+            #expect(await eventually { host.update().texts == ["locked"] })
             app.server.grant("premium", to: "cus_ada")
             _ = try await app.keys(forceRefresh: true)
-            #expect(await eventually { english(view).texts == ["premium"] })
+            #expect(await eventually { host.update().texts == ["premium"] })
             await app.billing.reset()
-            #expect(await eventually { english(view).texts == ["locked"] })
+            #expect(await eventually { host.update().texts == ["locked"] })
+        }
+
+        @Test func aGateWithoutALockedViewHearsOfAPurchase() async throws {
+            let app = TestApp(maximumStale: 36000)
+            let host = host(Text("premium").entitled(to: "premium", by: app.billing))
+            defer { host.close() }
+            #expect(await eventually { host.update().first("ProgressView") == nil })
+            app.server.grant("premium", to: "cus_ada")
+            _ = try await app.keys(forceRefresh: true)
+            #expect(await eventually { host.update().texts == ["premium"] })
+        }
+
+        // MARK: - Lives on the screen
+
+        /// <https://developer.apple.com/documentation/swiftui/group>: modifiers of a group are applied
+        /// to its members.
+        @Test func theStandInsHandATaskOfAGroupToEachOfItsBranches() {
+            @MainActor final class Model { var isOn = true }
+            let model = Model()
+            struct Branches: View {
+                let model: Model
+                let isHeld: Bool
+                var body: some View {
+                    if isHeld {
+                        VStack { if model.isOn { Text("a") } else { Text("b") } }.task {}
+                    } else {
+                        Group { if model.isOn { Text("a") } else { Text("b") } }.task {}
+                    }
+                }
+            }
+            let screens = [false, true].map { _Host(Branches(model: model, isHeld: $0)) }
+            model.isOn = false
+            screens.forEach { $0.update() }
+            #expect(screens.map(\.beginnings) == [2, 1])
+        }
+
+        @Test func aButtonLoadsOnce() async throws {
+            let app = TestApp()
+            let host = host(LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing))
+            defer { host.close() }
+            #expect(await eventually { host.update().texts.first == "Subscribe" })
+            for _ in 0..<100 {
+                host.update()
+                await Task.yield()
+            }
+            let loads = app.server.requests("GET", APIPath.buyButton.path(id: "buy_btn_monthly"))
+            #expect(loads.count == 1 && host.beginnings == 1)
+        }
+
+        @Test func anOpenPortalIsNotReplacedByAnError() async throws {
+            let app = TestApp()
+            let host = host(PortalSheet(billing: app.billing) {})
+            defer { host.close() }
+            #expect(await eventually { host.update().first("UIViewController") != nil })
+            app.server.mood(.unreachable)
+            for _ in 0..<100 {
+                host.update()
+                await Task.yield()
+            }
+            #expect(host.update().first("UIViewController") != nil)
+            #expect(app.server.requests("POST", APIPath.portalSessions.path).count == 1)
         }
 
         @Test func withoutAnAnswerTheGateSaysSo() async throws {

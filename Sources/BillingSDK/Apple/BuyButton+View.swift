@@ -109,7 +109,8 @@
 
         /// Progress, then the button or another try.
         public var body: some View {
-            Group {
+            // A stack: a group would hand the task to each branch, which starts it anew at every change.
+            VStack {
                 switch phase {
                 case .loading:
                     ProgressView()

@@ -41,7 +41,8 @@
         }
 
         var body: some View {
-            Group {
+            // A stack: a group would hand the task to each branch, which starts it anew at every change.
+            VStack {
                 switch phase {
                 case .loading:
                     ProgressView().accessibilityLabel(Text(verbatim: texts[.portalLoading]))

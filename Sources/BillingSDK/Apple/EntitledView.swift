@@ -10,7 +10,7 @@
         /// - Parameters:
         ///   - lookupKey: the entitlement's key in the catalog.
         ///   - billing: the app's SDK.
-        ///   - locked: what the others see, such as a buy button.
+        ///   - locked: what the others see, such as a buy button; several views lie below each other.
         @MainActor
         public func entitled<Locked: View>(
             to lookupKey: String,
@@ -28,7 +28,8 @@
         /// Shows this view only to a customer who may use `lookupKey`, and nothing to others.
         @MainActor
         public func entitled(to lookupKey: String, by billing: BillingSDK) -> some View {
-            entitled(to: lookupKey, by: billing) { EmptyView() }
+            // Not an empty view, whose task SwiftUI never starts: it would not hear of a purchase.
+            entitled(to: lookupKey, by: billing) { Color.clear.frame(width: 0, height: 0) }
         }
     }
 
@@ -45,7 +46,8 @@
         @Environment(\.locale) private var locale
 
         var body: some View {
-            Group {
+            // A stack: a group would hand the task to each branch, which starts it anew at every change.
+            VStack {
                 switch shown {
                 case .granted: content
                 case .refused: locked
