@@ -173,14 +173,25 @@ public struct Product: Identifiable, Sendable, Hashable {
         }
     }
 
-    @available(iOS 16.4, macOS 13.3, *)
+    @available(iOS 16.4, *)
+    @available(macOS, unavailable)
+    @available(macCatalyst, unavailable)
     public struct PromotionInfo: Sendable, Hashable, Identifiable {
         public enum Visibility: Sendable, Hashable { case appStoreConnectDefault, visible, hidden }
         public let productID: String
         public var visibility: Visibility
         public var id: String { productID }
+        init(_ promotion: _FakeAppStore.Promotion) {
+            productID = promotion.productID
+            visibility =
+                switch promotion.isVisible {
+                case true?: .visible
+                case false?: .hidden
+                case nil: .appStoreConnectDefault
+                }
+        }
         public static var currentOrder: [PromotionInfo] {
-            get async throws { _FakeAppStore.shared.promotions }
+            get async throws { _FakeAppStore.shared.promotions.map { PromotionInfo($0) } }
         }
         public static func updateProductOrder(byID productIDs: some Collection<String>) async throws
         {
@@ -190,7 +201,13 @@ public struct Product: Identifiable, Sendable, Hashable {
             _ visibility: Visibility,
             for productID: String
         ) async throws {
-            _FakeAppStore.shared.setVisibility(visibility, of: productID)
+            let isVisible: Bool? =
+                switch visibility {
+                case .visible: true
+                case .hidden: false
+                case .appStoreConnectDefault: nil
+                }
+            _FakeAppStore.shared.setVisibility(isVisible, of: productID)
         }
     }
     public enum PurchaseResult: Sendable {
@@ -248,7 +265,8 @@ public final class _FakeAppStore: @unchecked Sendable {
     public var entitled: [Transaction] = []
     public var statuses: [String: [Product.SubscriptionInfo.Status]] = [:]
     public private(set) var lastOptions: Set<Product.PurchaseOption> = []
-    public private(set) var promotions: [Product.PromotionInfo] = []
+    struct Promotion { let productID: String; var isVisible: Bool? }
+    private(set) var promotions: [Promotion] = []
 
     /// Stub-only: whether somebody listens to `Transaction.updates`.
     public var _isWatched: Bool { lock.withLock { !watchers.isEmpty } }
@@ -282,17 +300,16 @@ public final class _FakeAppStore: @unchecked Sendable {
         lock.withLock {
             let known = promotions
             promotions = ids.map { id in
-                known.first { $0.productID == id }
-                    ?? Product.PromotionInfo(productID: id, visibility: .appStoreConnectDefault)
+                known.first { $0.productID == id } ?? Promotion(productID: id, isVisible: nil)
             }
         }
     }
-    func setVisibility(_ visibility: Product.PromotionInfo.Visibility, of id: String) {
+    func setVisibility(_ isVisible: Bool?, of id: String) {
         lock.withLock {
             if let index = promotions.firstIndex(where: { $0.productID == id }) {
-                promotions[index].visibility = visibility
+                promotions[index].isVisible = isVisible
             } else {
-                promotions.append(.init(productID: id, visibility: visibility))
+                promotions.append(Promotion(productID: id, isVisible: isVisible))
             }
         }
     }

@@ -14,7 +14,13 @@
     /// Coming to the foreground asks the server again; transactions of the App Store go to the server
     /// from launch on, whoever began them.
     final class FollowedApp: Sendable {
-        private let observer: Locked<(any NSObjectProtocol)?>
+        private enum Observation {
+            case beginning
+            case observing(any NSObjectProtocol)
+            case ended
+        }
+
+        private let observation = Locked(Observation.beginning)
         private let updates: Task<Void, Never>?
         private let network: Locked<NWPathMonitor>
 
@@ -29,13 +35,20 @@
                     await client.refreshIfSignedIn()
                 }
             }
-            observer = Locked(
-                NotificationCenter.default.addObserver(
+            // AppKit's names of notifications are the main actor's.
+            Task { @MainActor [observation] in
+                let observer = NotificationCenter.default.addObserver(
                     forName: Self.didComeToForeground,
                     object: nil,
                     queue: nil
                 ) { _ in cameBack() }
-            )
+                let isOver = observation.withLock { observation in
+                    if case .ended = observation { return true }
+                    observation = .observing(observer)
+                    return false
+                }
+                if isOver { NotificationCenter.default.removeObserver(observer) }
+            }
             network = Locked(
                 Self.monitor { [weak client] in
                     guard let client else { return }
@@ -64,8 +77,11 @@
         deinit {
             updates?.cancel()
             network.withLock { $0.cancel() }
-            observer.withLock { observer in
-                if let observer { NotificationCenter.default.removeObserver(observer) }
+            observation.withLock { observation in
+                if case .observing(let observer) = observation {
+                    NotificationCenter.default.removeObserver(observer)
+                }
+                observation = .ended
             }
         }
 
@@ -85,7 +101,7 @@
             return monitor
         }
 
-        private static var didComeToForeground: Notification.Name {
+        @MainActor private static var didComeToForeground: Notification.Name {
             #if os(macOS)
                 NSApplication.didBecomeActiveNotification
             #else

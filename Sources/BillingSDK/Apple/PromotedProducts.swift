@@ -1,4 +1,6 @@
-#if canImport(StoreKit)
+// Mac Catalyst and macOS have no promoted products:
+// <https://developer.apple.com/documentation/storekit/product/promotioninfo>
+#if (os(iOS) && !targetEnvironment(macCatalyst)) || BILLING_APPLE_STUBS
     import Foundation
     import StoreKit
 
@@ -26,7 +28,7 @@
         }
     }
 
-    @available(iOS 16.4, macOS 14.4, *)
+    @available(iOS 16.4, *)
     extension BillingSDK {
         /// The promoted products in the order in which this device shows them; empty: as App Store
         /// Connect says.

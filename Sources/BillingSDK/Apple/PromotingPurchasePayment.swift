@@ -3,6 +3,7 @@
     import StoreKit
 
     /// A payment that StoreKit 1 offered, begun on the app's page in the App Store.
+    @available(iOS, deprecated: 18, message: "StoreKit 1; use receivePurchaseIntents().")
     public struct PromotingPurchasePayment {
         /// What is to be bought.
         public let product: SKProduct
@@ -24,6 +25,7 @@
     /// from any thread, as StoreKit calls its observer.
     ///
     /// `@unchecked`: `held` is touched only under `lock`, and a payment is StoreKit's, handed on as it came.
+    @available(iOS, deprecated: 18, message: "StoreKit 1; use receivePurchaseIntents().")
     public final class PromotingPurchasePaymentHolder: @unchecked Sendable {
         private let inbox: PurchaseInbox
         private let lock = NSLock()
