@@ -97,10 +97,10 @@ sdk() {
         check "BillingSDK's reference has no broken link" bash scripts/docs.sh
     fi
     local ours=(Package.swift Sources AppleStubs Examples scripts/apple-typecheck.sh scripts/mkif.py)
-    check "Build Apple-only code for iOS 15" \
-        bash scripts/once.sh apple-ios "${ours[@]}" -- bash scripts/apple-typecheck.sh ios
-    check "Build Apple-only code for macOS 12" \
-        bash scripts/once.sh apple-macos "${ours[@]}" -- bash scripts/apple-typecheck.sh macos
+    for system in ios ios26 macos macos26 catalyst; do
+        check "Build Apple-only code for $system" bash scripts/once.sh "apple-$system" \
+            "${ours[@]}" -- bash scripts/apple-typecheck.sh "$system"
+    done
     check "Build an app that links BillingSDK" \
         bash scripts/once.sh consumer Package.swift Sources Tests/Consumer scripts/consumer-check.sh \
         scripts/swift.sh -- bash scripts/consumer-check.sh

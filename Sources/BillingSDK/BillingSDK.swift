@@ -49,9 +49,10 @@ public final class BillingSDK: Sendable {
         client.setProvider(provider)
     }
 
-    /// Forgets the customer: session, cached answers in memory and on disk.
+    /// Forgets the customer: session, answers, ``purchaseInbox``, checkouts that were begun and purchases
+    /// that wait for the server, in memory and on disk.
     ///
-    /// Call it on sign-out. Whatever is in flight is dropped. Listeners hear `[]` if the customer had anything; they stay.
+    /// Call it on sign-out. What was paid for is not lost: the stores tell the server. Whatever is in flight is dropped. Listeners hear `[]` if the customer had anything; they stay.
     public func reset() async {
         client.reset()
     }

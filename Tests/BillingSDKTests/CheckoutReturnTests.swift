@@ -79,6 +79,18 @@ import TollgateAPI
         #expect(try await success(app) == .processing)
     }
 
+    @Test func aLinkThatMeansNothingLeavesNothing() async throws {
+        let app = TestApp()
+        app.server.mood(.unreachable)
+        #expect(try await success(app, "cs_forged") == .processing)
+        #expect(app.billing.purchaseInbox.pending.isEmpty)
+        // What the app's own backend began is known to the server.
+        app.server.mood(.well)
+        set(.processing, app, "cs_of_the_backend")
+        #expect(try await success(app, "cs_of_the_backend") == .processing)
+        #expect(app.billing.purchaseInbox.pending.map(\.reference) == ["cs_of_the_backend"])
+    }
+
     @Test func turningBackIsCancelledUnlessItWasPaidAllTheSame() async throws {
         let app = TestApp()
         let cancel = try link("/checkout_redirect/cancel")

@@ -3,6 +3,29 @@ import Testing
 
 @testable import BillingSDK
 
+extension FilesOnTheDeviceTests {
+    /// By name, so that a file that is added later has to be thought of here.
+    @Test func signingOutLeavesNothingOfTheCustomerOnTheDevice() async throws {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { $0.catalog = DeviceEvaluationTests.catalog }
+        let app = phone.launch()
+        let client = app.billing.client
+        _ = try await app.keys()
+        _ = try await app.billing.getBuyButton(id: "buy_btn_monthly").checkout()
+        app.billing.purchaseInbox.add(productID: "coins", origin: .promotedPayment)
+        AccountTokens(storage: client.storage).keep(UUID(), of: "cus_ada")
+        ClaimedTransactions(storage: client.storage).keep("signature", .purchased, of: "cus_ada")
+        client.observations.told("cus_ada", at: app.clock.now)
+        await app.billing.reset()
+        let nobodys: Set<OfflineStorage.Name> = [.keys, .catalog, .mark]
+        for name in OfflineStorage.Name.allCases where !nobodys.contains(name) {
+            let kept = client.storage.load(name).map { String(decoding: $0, as: UTF8.self) }
+            #expect(kept == nil || kept == "[]", "\(name)")
+        }
+        #expect(app.billing.purchaseInbox.pending.isEmpty)
+    }
+}
+
 @Suite struct PurchaseInboxTests {
     private func inbox(_ disk: Locked<Data?> = Locked(nil)) -> PurchaseInbox {
         PurchaseInbox(

@@ -37,8 +37,9 @@ extension BillingClient {
             await refreshIfSignedIn()
             return isCancelled ? .cancelled : .processing
         }
-        let outcome = await outcome(ofCheckout: id, leftPage: isCancelled)
-        settle(id, outcome)
+        let (outcome, isKnown) = await outcome(ofCheckout: id, leftPage: isCancelled)
+        // A link that names what neither this app nor the server knows leaves nothing.
+        if isKnown || checkouts.product(of: id) != nil { settle(id, outcome) }
         if outcome != .cancelled { await refreshIfSignedIn() }
         return outcome
     }
@@ -47,7 +48,7 @@ extension BillingClient {
     func settleCheckouts() async {
         for purchase in inbox.pending where purchase.origin == .checkoutReturn {
             guard let id = purchase.reference else { continue }
-            settle(id, await outcome(ofCheckout: id, leftPage: false))
+            settle(id, await outcome(ofCheckout: id, leftPage: false).0)
         }
     }
 

@@ -44,26 +44,26 @@ extension BillingClient {
         return url
     }
 
-    /// How a checkout went, as far as can be found out now.
+    /// How a checkout went, as far as can be found out now, and whether the server knows it.
     ///
     /// - Parameter leftPage: whether the customer has turned back from a page that is still open.
-    func outcome(ofCheckout id: String, leftPage: Bool) async -> CheckoutReturn {
+    func outcome(ofCheckout id: String, leftPage: Bool) async -> (CheckoutReturn, isKnown: Bool) {
         do {
             let response = try await sendForCustomerOrNobody(
                 "GET",
                 APIPath.checkoutSession.path(id: id)
             )
             switch try response.decoded(API.CheckoutOutcome.self).status {
-            case .confirmed: return .confirmed
-            case .expired, .failed: return .cancelled
-            case .open: return leftPage ? .cancelled : .processing
-            default: return .processing
+            case .confirmed: return (.confirmed, true)
+            case .expired, .failed: return (.cancelled, true)
+            case .open: return (leftPage ? .cancelled : .processing, true)
+            default: return (.processing, true)
             }
         } catch BillingSDKError.notFound {
             // Somebody else's, or nobody's.
-            return .cancelled
+            return (.cancelled, false)
         } catch {
-            return .processing
+            return (.processing, false)
         }
     }
 

@@ -145,6 +145,7 @@ final class BillingClient: Sendable {
             guarded.cancelFlights()
         }
         offline.forget()
+        inbox.forget()
         checkouts.forget()
         observations.forget()
         AccountTokens(storage: storage).forget()

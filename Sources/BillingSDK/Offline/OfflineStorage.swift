@@ -6,7 +6,7 @@ internal import TollgateAPI
 /// An app and its widget may share the files, so nothing is remembered beside them: each is replaced in
 /// one step, and whoever reads one to change it does so alone.
 struct OfflineStorage: Sendable {
-    enum Name: String, Sendable {
+    enum Name: String, Sendable, CaseIterable {
         case answer
         case keys
         case inbox

@@ -104,6 +104,9 @@ public final class PurchaseInbox: Sendable {
         }
     }
 
+    /// Leaves nothing of the customer who signed out.
+    func forget() { change { $0 = [] } }
+
     /// The next step; nil if nothing waits that was not put off and is not under way.
     public func next(_ readiness: PurchaseReadiness) -> Step? {
         guard let purchase = pending.first(where: { !$0.isPostponed && !$0.isUnderWay }) else {
