@@ -179,6 +179,13 @@ import TollgateAPI
         #expect(error?.name == "networkUnavailable")
     }
 
+    /// On Darwin the same statement is about sleep; on Linux both clocks are of the start.
+    @Test func theClockOfTheDeviceIsNeverBehindTheOneThatStopsInSleep() {
+        let first = DeviceClock.uptime
+        #expect(first >= ProcessInfo.processInfo.systemUptime - 1)
+        #expect(DeviceClock.uptime >= first)
+    }
+
     @Test func aRestartOfTheDeviceDoesNotEndIt() async throws {
         let phone = Phone(lasting: 7200)
         _ = try await phone.launch(uptime: { 5000 }).keys()

@@ -4,6 +4,34 @@ import Testing
 @testable import BillingSDK
 
 extension FilesOnTheDeviceTests {
+    @Test func eachAppHasAFolderOfItsOwn() {
+        let support = URL(fileURLWithPath: "/support")
+        let folders = ["com.example.reader", "com.example.player", nil].map {
+            BillingSDK.Configuration.cacheDirectory(in: support, of: $0).path
+        }
+        #expect(
+            folders == [
+                "/support/BillingSDK/com.example.reader", "/support/BillingSDK/com.example.player",
+                "/support/BillingSDK/unknown",
+            ]
+        )
+    }
+
+    @Test func whatAnEarlierVersionKeptMovesIntoTheAppsFolder() throws {
+        let support = FileManager.default.temporaryDirectory
+            .appendingPathComponent("billing-sdk-" + UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: support) }
+        OfflineStorage.files(in: support, for: "pk_test_shop").save(.inbox, Data("[]".utf8))
+        let own = support.appendingPathComponent("com.example.reader")
+        let storage = OfflineStorage.files(in: own, for: "pk_test_shop", movedFrom: support)
+        #expect(storage.load(.inbox) == Data("[]".utf8))
+        #expect(OfflineStorage.files(in: support, for: "pk_test_shop").load(.inbox) == nil)
+        // Another app of the user's that comes later takes nothing.
+        let other = support.appendingPathComponent("com.example.player")
+        let others = OfflineStorage.files(in: other, for: "pk_test_shop", movedFrom: support)
+        #expect(others.load(.inbox) == nil)
+    }
+
     /// By name, so that a file that is added later has to be thought of here.
     @Test func signingOutLeavesNothingOfTheCustomerOnTheDevice() async throws {
         let phone = OfflineTests.Phone()
@@ -134,5 +162,17 @@ extension FilesOnTheDeviceTests {
                 + "&productIdentifier=a%20b%26c"
         )
         #expect(BillingSDK.purchaseIntentTestLink(bundleID: "", productID: "x") == nil)
+    }
+
+    @Test func listenersHearTheChangesInTheirOrder() {
+        let inbox = TestApp().billing.purchaseInbox
+        let heard = Locked<[[String]]>([])
+        // The first causes another change before the second has heard of this one.
+        inbox.onChange { pending in
+            if pending.count == 1 { inbox.add(productID: "b", origin: .code) }
+        }
+        inbox.onChange { pending in heard.withLock { $0.append(pending.map(\.productID)) } }
+        inbox.add(productID: "a", origin: .code)
+        #expect(heard.withLock { $0 } == [["a"], ["a", "b"]])
     }
 }

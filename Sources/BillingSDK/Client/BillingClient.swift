@@ -50,9 +50,7 @@ final class BillingClient: Sendable {
         configuration: BillingSDK.Configuration,
         transport: @escaping Transport = URLSessionTransport.make(),
         now: @escaping @Sendable () -> Date = { Date() },
-        uptime: @escaping @Sendable () -> TimeInterval = {
-            ProcessInfo.processInfo.systemUptime
-        },
+        uptime: @escaping @Sendable () -> TimeInterval = { DeviceClock.uptime },
         storeKitStatements: @escaping @Sendable () async -> [StoreKitStatement] =
             StoreKitStatement.ofThisDevice,
         pause: @escaping @Sendable (TimeInterval) async throws -> Void = {
@@ -68,7 +66,8 @@ final class BillingClient: Sendable {
         )
         storage = .files(
             in: configuration.cacheDirectory,
-            for: configuration.publishableKey
+            for: configuration.publishableKey,
+            movedFrom: configuration.formerCacheDirectory
         )
         offline = OfflineAnswers(
             verifySignature: configuration.verifySignature,

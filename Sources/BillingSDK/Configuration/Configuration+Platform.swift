@@ -19,12 +19,24 @@ extension BillingSDK.Configuration {
         #endif
     }
 
+    /// The folder of one app: on a Mac without a sandbox all apps of a user share what is above it.
+    static func cacheDirectory(in support: URL, of bundleID: String?) -> URL {
+        support.appendingPathComponent("BillingSDK", isDirectory: true)
+            .appendingPathComponent(bundleID ?? "unknown", isDirectory: true)
+    }
+
+    /// Where earlier versions kept what is now in the app's own folder.
+    var formerCacheDirectory: URL? {
+        guard let cacheDirectory, cacheDirectory == Self.platformCacheDirectory else { return nil }
+        return cacheDirectory.deletingLastPathComponent()
+    }
+
     static var platformCacheDirectory: URL? {
         #if os(Linux)
             nil
         #else
-            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first?
-                .appendingPathComponent("BillingSDK", isDirectory: true)
+            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+                .map { cacheDirectory(in: $0, of: Bundle.main.bundleIdentifier) }
         #endif
     }
 }

@@ -19,6 +19,9 @@ extension BillingSDK {
         /// earlier launch is trusted.
         public var verifySignature: SignatureCheck?
         /// Where signed answers survive a relaunch; nil: memory only, as on Linux unless set.
+        ///
+        /// `Application Support/BillingSDK/` with the app's bundle id. An app and its extensions share
+        /// one folder only if both are given it, in an app group.
         public var cacheDirectory: URL?
         /// Whether the SDK takes App Store transactions to the server and finishes them by itself.
         ///

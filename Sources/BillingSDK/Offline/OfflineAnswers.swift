@@ -13,7 +13,7 @@ final class OfflineAnswers: Sendable {
         var names: [Entitlement]
         /// The latest wall clock that this device has shown; time does not go back behind it.
         var highestSeen: Date
-        /// The time since this device was started, when `highestSeen` was seen.
+        /// The time since this device was started, asleep or awake, when `highestSeen` was seen.
         var uptime: TimeInterval?
     }
 

@@ -46,11 +46,14 @@ struct OfflineStorage: Sendable {
 
     /// Files in `directory`, apart for each publishable key; in memory where it is nil.
     ///
+    /// - Parameter former: where an earlier version had its folders; the one of this key moves.
+    ///
     /// What cannot be written, on a full disk or before a device was unlocked for the first time, holds
     /// as long as this process.
     static func files(
         in directory: URL?,
         for publishableKey: String,
+        movedFrom former: URL? = nil,
         on disk: Disk = .ofThisDevice
     ) -> Self {
         guard let directory else { return .inMemory }
@@ -58,6 +61,7 @@ struct OfflineStorage: Sendable {
             publishableKey.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
         )
         let place = directory.appendingPathComponent(folder, isDirectory: true)
+        if let former { move(former.appendingPathComponent(folder, isDirectory: true), to: place) }
         let unwritten = Locked<[Name: Data?]>([:])
         let (isReady, changes) = (Locked(false), NSLock())
         @Sendable func makeReady() throws {
@@ -95,6 +99,19 @@ struct OfflineStorage: Sendable {
                 }
             }
         )
+    }
+
+    private static func move(_ old: URL, to place: URL) {
+        let files = FileManager.default
+        guard !files.fileExists(atPath: place.path), files.fileExists(atPath: old.path) else {
+            return
+        }
+        // What cannot be moved is asked for anew.
+        try? files.createDirectory(
+            at: place.deletingLastPathComponent(),
+            withIntermediateDirectories: true
+        )
+        try? files.moveItem(at: old, to: place)
     }
 
     // MARK: - Protection

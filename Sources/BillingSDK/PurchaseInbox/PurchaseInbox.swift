@@ -13,7 +13,7 @@ public final class PurchaseInbox: Sendable {
         case pass(PurchaseGate, for: PendingPurchase)
     }
 
-    private let listeners = Locked<[@Sendable ([PendingPurchase]) -> Void]>([])
+    private let changes = OrderedDelivery<[PendingPurchase]>()
     private let storage: OfflineStorage
     private let now: @Sendable () -> Date
 
@@ -131,9 +131,9 @@ public final class PurchaseInbox: Sendable {
     public func discard(_ id: PendingPurchase.ID) { remove(id) }
 
     /// Calls `listener` with everything that waits each time that this process changes it, on no
-    /// particular thread.
+    /// particular thread; one call at a time, in the order of the changes.
     public func onChange(_ listener: @escaping @Sendable ([PendingPurchase]) -> Void) {
-        listeners.withLock { $0.append(listener) }
+        changes.add(listener)
     }
 
     private func setPostponed(_ isPostponed: Bool, _ id: PendingPurchase.ID) {
@@ -149,14 +149,17 @@ public final class PurchaseInbox: Sendable {
 
     /// Changes, writes to disk before anybody can see the change, then tells.
     private func change<Result>(_ body: (inout [PendingPurchase]) -> Result) -> Result {
-        let (result, after) = storage.alone {
+        let result = storage.alone {
             let before = pending
             var purchases = before
             let result = body(&purchases)
-            if purchases != before { storage.keep(purchases, as: .inbox) }
-            return (result, purchases == before ? nil : purchases)
+            if purchases != before {
+                storage.keep(purchases, as: .inbox)
+                changes.enqueue(purchases)
+            }
+            return result
         }
-        if let after { for listener in listeners.withLock({ $0 }) { listener(after) } }
+        changes.deliver()
         return result
     }
 }
