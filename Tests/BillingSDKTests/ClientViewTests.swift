@@ -163,7 +163,8 @@ import TollgateAPI
         await gate.arrivals(1)
         phone.server.world.withLock { $0.gatedPath = "/nothing" }
         phone.server.grant("premium", "gold", to: "cus_ada")
-        #expect(try await app.keys(forceRefresh: true) == ["premium", "gold"])
+        let later = try await app.billing.getActiveEntitlements(forceRefresh: true)
+        #expect(later.map(\.lookupKey) == ["premium", "gold"])
         gate.open()
         #expect(try await early.value == ["premium"])
         phone.server.clock.advance(by: 3600)

@@ -54,7 +54,9 @@ import TollgateCore
     private func phone() async throws -> OfflineTests.Phone {
         let phone = OfflineTests.Phone()
         phone.server.world.withLock { $0.catalog = Self.catalog }
-        _ = try await phone.launch().billing.getBuyButton(id: "buy_btn_monthly")
+        let first = phone.launch()
+        _ = try await first.billing.getBuyButton(id: "buy_btn_monthly")
+        await first.settled()
         phone.server.mood(.answers(503, .storageUnavailable))
         return phone
     }

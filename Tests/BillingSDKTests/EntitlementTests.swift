@@ -1,9 +1,55 @@
 import Foundation
 import Testing
+import TollgateAPI
 
 @testable import BillingSDK
 
 @Suite struct EntitlementTests {
+    @Test(arguments: [APIPath.catalog.path, APIPath.jsonWebKeySet.path])
+    func firstAnswersWaitForNeitherCatalogNorKeys(_ path: String) async throws {
+        let phone = OfflineTests.Phone()
+        let gate = Gate()
+        phone.server.world.withLock { world in
+            world.gate = gate
+            world.gatedPath = path
+        }
+        let app = phone.launch()
+        _ = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+        #expect(try await app.billing.hasEntitlement(lookupKey: "premium"))
+        gate.open()
+        await app.settled()
+        #expect(phone.server.requests("GET", path).count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func anEndIsAnnouncedWhenItComes(_ isReachable: Bool) async throws {
+        let app = TestApp(maximumStale: 36000)
+        let end = app.clock.now.addingTimeInterval(1000)
+        app.server.grant("premium", to: "cus_ada", until: end)
+        #expect(try await app.keys() == ["premium"])
+        while app.pauses.count == 0 { await Task.yield() }
+        #expect(app.pauses.asked == [1000])
+        app.clock.advance(by: 1000)
+        app.server.grant(to: "cus_ada")
+        if !isReachable { app.server.mood(.unreachable) }
+        app.pauses.elapse()
+        while app.heardSets.count < 2 { await Task.yield() }
+        #expect(app.heardSets == [["premium"], []])
+    }
+
+    @Test func aRenewalInTimeIsNoEnd() async throws {
+        let app = TestApp(maximumStale: 36000)
+        let end = app.clock.now.addingTimeInterval(1000)
+        app.server.grant("premium", to: "cus_ada", until: end)
+        #expect(try await app.keys() == ["premium"])
+        while app.pauses.count == 0 { await Task.yield() }
+        app.clock.advance(by: 1000)
+        app.server.grant("premium", to: "cus_ada", until: end.addingTimeInterval(5000))
+        app.pauses.elapse()
+        while app.pauses.asked.count < 2 { await Task.yield() }
+        #expect(app.pauses.asked == [1000, 5000] && app.heardSets == [["premium"]])
+    }
+
     @Test func aFreshAnswerIsGivenWithoutAsking() async throws {
         let app = TestApp(maximumStale: 300)
         app.server.grant("premium", to: "cus_ada")

@@ -392,8 +392,13 @@ final class TestApp: Sendable {
         server.requests("GET", APIPath.customerEntitlements.path(id: customer)).count
     }
     func keys(forceRefresh: Bool = false) async throws -> [String] {
-        try await billing.getActiveEntitlements(forceRefresh: forceRefresh).map(\.lookupKey)
+        let keys = try await billing.getActiveEntitlements(forceRefresh: forceRefresh)
+            .map(\.lookupKey)
+        await settled()
+        return keys
     }
+    /// Waits for what is fetched beside answers: catalog and keys.
+    func settled() async { await billing.client.background.withLock { $0 }?.value }
 }
 
 /// The error that `body` throws, as the SDK's own.

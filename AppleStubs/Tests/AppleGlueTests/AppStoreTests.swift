@@ -94,7 +94,9 @@ extension OnePhone {
         @Test func storeKitsEntitlementsAndStatusDecideWhereTheServerNeverHas() async throws {
             let phone = OfflineTests.Phone()
             phone.server.world.withLock { $0.catalog = DeviceEvaluationTests.catalog }
-            _ = try await phone.launch().billing.getBuyButton(id: "buy_btn_monthly")
+            let first = phone.launch()
+            _ = try await first.billing.getBuyButton(id: "buy_btn_monthly")
+            await first.settled()
             let json = DeviceEvaluationTests.transaction(to: 1000)
             let transaction = Transaction(
                 _stub: 1,

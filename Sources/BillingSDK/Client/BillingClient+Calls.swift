@@ -9,7 +9,7 @@ extension BillingClient {
         )
         let data = try response.decoded(API.BuyButton.self)
         // A visitor's first contact may be this; what StoreKit says can be read offline from then on.
-        await keepCatalog()
+        later { await self.keepCatalog() }
         return BuyButton(
             id: data.id,
             active: data.active,

@@ -95,8 +95,8 @@ extension BillingClient {
         let accepted = guarded.withLock { $0.state.readArrived(snapshot, flight: flight) }
         deliverAnnouncements()
         guard accepted else { return .superseded }
-        await keep(list, of: answered.session.customer, flight)
-        observe(list, of: answered.session.customer)
+        keep(list, of: answered.session.customer, flight)
+        EntitlementEnds(client: self).watch()
         return .entitlements(snapshot.entries.map(\.entitlement))
     }
 
@@ -113,15 +113,32 @@ extension BillingClient {
         _ list: API.EntitlementList,
         of customer: String,
         _ flight: ClientState.Flight
-    ) async {
-        await keepCatalog()
-        guard let token = list.signedAnswer, offline.canVerify else { return }
-        let names = list.data.map(\.entry.entitlement)
-        offline.keep(token: token, names: names, customer: customer, at: now()) {
-            // A later answer may have been kept while the catalog was fetched.
-            guarded.withLock { $0.state.isNewest(flight) }
+    ) {
+        let token = list.signedAnswer
+        if let token, offline.canVerify {
+            let names = list.data.map(\.entry.entitlement)
+            offline.keep(token: token, names: names, customer: customer, at: now()) {
+                // A later answer may have been kept meanwhile.
+                guarded.withLock { $0.state.isNewest(flight) }
+            }
         }
-        await keepKey(of: token)
+        // The answer is given before these are there.
+        later {
+            await self.keepCatalog()
+            if let token, self.offline.canVerify { await self.keepKey(of: token) }
+            self.observe(list, of: customer)
+        }
+    }
+
+    /// Does `work` after what was put off before; nobody waits for it.
+    func later(_ work: @escaping @Sendable () async -> Void) {
+        background.withLock { task in
+            let before = task
+            task = Task {
+                await before?.value
+                await work()
+            }
+        }
     }
 
     /// Keeps the signed slice of the catalog for a device that is asked before it has an answer.

@@ -40,6 +40,10 @@ final class BillingClient: Sendable {
     let storeKitStatements: @Sendable () async -> [StoreKitStatement]
     let deliveries = Locked(TransactionDeliveries())
     let refusals = RefusalReports()
+    /// What is fetched beside an answer, one after the other; nobody waits for it.
+    let background = Locked<Task<Void, Never>?>(nil)
+    /// Waits for the next end of an entitlement.
+    let nextEnd = Locked<Task<Void, Never>?>(nil)
     /// Waits for so many seconds; throws if its task is cancelled.
     let pause: @Sendable (TimeInterval) async throws -> Void
     let observations: DeviceObservations
@@ -149,6 +153,7 @@ final class BillingClient: Sendable {
         observations.forget()
         AccountTokens(storage: storage).forget()
         TransactionDelivery(client: self).forget()
+        EntitlementEnds(client: self).forget()
         deliverAnnouncements()
     }
 

@@ -11,6 +11,8 @@ struct ClientState: Sendable {
         let entitlements: [Entitlement]
         /// The instant for which the server answered, UNIX milliseconds by its clock.
         let at: Int64
+        /// When the first of these ends, by the device's clock.
+        let nextEnd: Date?
     }
 
     /// One request under way, of the provider or of the server.
@@ -206,7 +208,22 @@ struct ClientState: Sendable {
         guard let snapshot, snapshot.customer == customer else { return nil }
         let age = now.timeIntervalSince(snapshot.takenAt)
         guard age >= 0, age <= maximumAge else { return nil }
-        return EarlierAnswer(entitlements: snapshot.active(at: now), at: snapshot.at)
+        return EarlierAnswer(
+            entitlements: snapshot.active(at: now),
+            at: snapshot.at,
+            nextEnd: snapshot.nextEnd(after: now)
+        )
+    }
+
+    /// When the first entitlement of the last answer ends, by the device's clock.
+    func nextEnd(after now: Date) -> Date? {
+        guard let snapshot, snapshot.customer == customer else { return nil }
+        return snapshot.nextEnd(after: now)
+    }
+
+    /// Something has ended and the server cannot say what follows.
+    mutating func announceWhatHolds(at now: Date) {
+        announce(snapshot?.active(at: now) ?? [])
     }
 
     /// Whether the customer of the last launch may be taken for this one's, until a session says.

@@ -68,6 +68,15 @@ struct EntitlementSnapshot: Sendable {
             .map(\.entitlement)
     }
 
+    /// When the first of these that still holds ends, by the device's clock.
+    func nextEnd(after now: Date) -> Date? {
+        let instant = serverInstant(at: now)
+        guard let end = entries.compactMap(\.until).filter({ $0 > instant }).min() else {
+            return nil
+        }
+        return takenAt.addingTimeInterval(TimeInterval(end - at) / 1000)
+    }
+
     private func serverInstant(at now: Date) -> Int64 {
         at.advanced(byWholeMilliseconds: now.timeIntervalSince(takenAt))
     }

@@ -194,7 +194,17 @@ final class OfflineAnswers: Sendable {
                 kept.names.first { $0.lookupKey == key }
                     ?? Entitlement(id: key, feature: key, lookupKey: key)
             }
-            return ClientState.EarlierAnswer(entitlements: active, at: claims.at)
+            let intervals = claims.entitlements.values.joined()
+            let nextEnd = intervals.compactMap(\.until).filter { $0 > instant }.min()
+            return ClientState.EarlierAnswer(
+                entitlements: active,
+                at: claims.at,
+                nextEnd: min(
+                    ends,
+                    nextEnd.map { now.addingTimeInterval(TimeInterval($0 - instant) / 1000) }
+                        ?? .distantFuture
+                )
+            )
         }
     }
 

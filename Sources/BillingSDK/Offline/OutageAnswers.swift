@@ -28,6 +28,7 @@ struct OutageAnswers: Sendable {
             let verified = await verifiedByStoreKit(since: nil, for: customer)
             return verified.isEmpty ? nil : accepted(verified, epoch)
         }
+        EntitlementEnds(client: client).watch(orFor: earlier.nextEnd)
         let verified = await verifiedByStoreKit(since: earlier.at, for: customer)
         let has = Set(earlier.entitlements.map(\.lookupKey))
         let added = verified.filter { !has.contains($0.lookupKey) }
