@@ -49,6 +49,7 @@ final class Shop: ObservableObject {
             token = try await backend.login(name: name)
             user = name
             message = nil
+            await billing.customerDidChange()
             await reload()
             await lookIntoInbox()
         } catch {

@@ -49,6 +49,16 @@ public final class BillingSDK: Sendable {
         client.setProvider(provider)
     }
 
+    /// Asks anew who is signed in and what they may use, and makes every view of the SDK look again.
+    ///
+    /// Call it after somebody has signed in. The session provider is asked at once; what failed or said
+    /// "sign in first" on a screen is tried again. Failures are shown where the views are.
+    public func customerDidChange() async {
+        client.customerChanged()
+        _ = try? await client.activeEntitlements(forceRefresh: true)
+        client.lookAgain()
+    }
+
     /// Forgets the customer: session, answers, ``purchaseInbox``, checkouts that were begun and purchases
     /// that wait for the server, in memory and on disk.
     ///

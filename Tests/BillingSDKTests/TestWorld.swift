@@ -411,6 +411,12 @@ func billingError(_ body: () async throws -> some Sendable) async -> BillingSDKE
     }
 }
 
+extension APIPath {
+    static func buyButton(_ id: String) -> APIPath {
+        APIPath(template: APIPath.buyButton.path(id: id))
+    }
+}
+
 extension BillingSDKError {
     /// The case's name, for tests to compare.
     var name: String { String(describing: self).split(separator: "(").first.map(String.init) ?? "" }

@@ -507,18 +507,42 @@ public struct WindowGroup<Content: View>: Scene {
 extension App { public static func main() {} }
 
 #if canImport(UIKit)
-    public struct UIViewControllerRepresentableContext<Representable> {}
+    @MainActor @preconcurrency
+    public struct UIViewControllerRepresentableContext<
+        Representable: UIViewControllerRepresentable
+    > {
+        public let coordinator: Representable.Coordinator
+    }
     @MainActor @preconcurrency
     public protocol UIViewControllerRepresentable: View, _Primitive where Body == Never {
         associatedtype UIViewControllerType: UIViewController
+        associatedtype Coordinator = Void
+        func makeCoordinator() -> Coordinator
         typealias Context = UIViewControllerRepresentableContext<Self>
         func makeUIViewController(context: Context) -> UIViewControllerType
         func updateUIViewController(_ uiViewController: UIViewControllerType, context: Context)
     }
+    extension UIViewControllerRepresentable where Coordinator == Void {
+        public func makeCoordinator() {}
+    }
+    /// A controller and its coordinator, which live as long as their place on the screen.
+    private final class Represented {
+        let controller: AnyObject, coordinator: Any
+        init(_ controller: AnyObject, _ coordinator: Any) {
+            self.controller = controller; self.coordinator = coordinator
+        }
+    }
     extension UIViewControllerRepresentable {
         public func _node(_ env: _Env) -> _Node {
             let node = _Node("UIViewController")
-            node.controller = makeUIViewController(context: .init())
+            let make = {
+                let coordinator = makeCoordinator()
+                let controller = makeUIViewController(context: .init(coordinator: coordinator))
+                return Represented(controller, coordinator)
+            }
+            let kept = env.kept?.value(at: env.path, orMake: make) ?? make()
+            node.controller = kept.controller
+            node.coordinator = kept.coordinator
             return node
         }
     }
@@ -720,6 +744,13 @@ public struct _Env {
         values[place] = first
         return first
     }
+    func value<V: AnyObject>(at place: String, orMake make: () -> V) -> V {
+        seen.insert(place)
+        if let value = values[place] as? V { return value }
+        let value = make()
+        values[place] = value
+        return value
+    }
     func render<V: View>(_ view: V, _ env: _Env) -> _Node {
         seen = []
         var env = env
@@ -791,6 +822,7 @@ public struct _Env {
     public var sheet: (@MainActor () -> _Node)?
     public var dismissSheet: (@MainActor () -> Void)?
     public var controller: AnyObject?
+    var coordinator: Any?
     init(
         _ kind: String,
         text: String? = nil,

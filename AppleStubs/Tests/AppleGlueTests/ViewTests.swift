@@ -238,7 +238,8 @@ extension OnePhone {
                 await Task.yield()
             }
             let loads = app.server.requests("GET", APIPath.buyButton.path(id: "buy_btn_monthly"))
-            #expect(loads.count == 1 && host.beginnings == 1)
+            // It loads, and listens for a sign-in.
+            #expect(loads.count == 1 && host.beginnings == 2)
         }
 
         @Test func anOpenPortalIsNotReplacedByAnError() async throws {
@@ -294,8 +295,9 @@ extension OnePhone {
             let sheet = PortalSheet(billing: app.billing) { binding.wrappedValue = false }
             #expect(modifiers(sheet).contains("accessibilityLabel(Opening your account page)"))
             #expect(await appear(sheet) { $0.first("UIViewController") != nil })
+            let shown = english(sheet)
             let page = try #require(
-                english(sheet).first("UIViewController")?.controller as? SFSafariViewController
+                shown.first("UIViewController")?.controller as? SFSafariViewController
             )
             #expect(page._url.absoluteString == "https://portal.example/cus_ada")
             page.delegate?.safariViewControllerDidFinish(page)
@@ -306,6 +308,53 @@ extension OnePhone {
             let dismiss = try #require(english(view).all.compactMap(\.dismissSheet).first)
             dismiss()
             #expect(await eventually { app.heardSets == [["gold"]] })
+        }
+
+        @Test func aSheetThatIsSwipedAwayLeavesNothingBehind() async throws {
+            let app = TestApp()
+            weak var delegate: AnyObject?
+            do {
+                let screen = host(PortalSheet(billing: app.billing) {})
+                #expect(await eventually { screen.update().first("UIViewController") != nil })
+                let page = screen.update().first("UIViewController")?.controller
+                delegate = (page as? SFSafariViewController)?.delegate
+                #expect(delegate != nil)
+                screen.close()
+            }
+            #expect(await eventually { delegate == nil })
+        }
+
+        @Test func afterSignInOneCallMakesEveryViewLookAgain() async throws {
+            let app = TestApp(maximumStale: 36000)
+            app.signIn(nil)
+            app.server.grant("premium", to: "cus_ada")
+            let screens = [
+                host(gated(app)), host(PortalSheet(billing: app.billing) {}),
+                host(LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing)),
+            ]
+            defer { screens.forEach { $0.close() } }
+            app.server.mood(.unreachable, on: .buyButton("buy_btn_monthly"))
+            #expect(await eventually { screens[0].update().texts == ["locked"] })
+            #expect(await eventually { screens[1].update().texts.first == "Sign in first." })
+            #expect(await eventually { screens[2].update().texts.last == "Try again" })
+            app.server.mood(nil, on: .buyButton("buy_btn_monthly"))
+            app.signIn("cus_ada")
+            await app.billing.customerDidChange()
+            #expect(await eventually { screens[0].update().texts == ["premium"] })
+            #expect(await eventually { screens[1].update().first("UIViewController") != nil })
+            #expect(await eventually { screens[2].update().texts.first == "Subscribe" })
+        }
+
+        @Test func aGateThatHadNoAnswerLooksAgainToo() async throws {
+            let app = TestApp()
+            app.server.mood(.unreachable)
+            let screen = host(gated(app))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts.last == "Try again" })
+            app.server.mood(.well)
+            // What changes is not what the customer has, so no listener hears of it.
+            await app.billing.customerDidChange()
+            #expect(await eventually { screen.update().texts == ["locked"] })
         }
 
         @Test func thePortalOfNobodyAsksToSignIn() async throws {

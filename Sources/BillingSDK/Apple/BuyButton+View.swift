@@ -121,15 +121,24 @@
                         explanation: texts[.buyButtonLoadFailed],
                         title: texts[.buyButtonTryAgain]
                     ) {
-                        phase = .loading
-                        attempt += 1
+                        retry()
                     }
                 }
             }
             .task(id: attempt) { await load() }
+            .task {
+                for await _ in billing.client.looks() {
+                    if case .failed = phase { retry() }
+                }
+            }
         }
 
         private var texts: Texts { Texts(locale) }
+
+        private func retry() {
+            phase = .loading
+            attempt += 1
+        }
 
         private func load() async {
             do {

@@ -28,18 +28,22 @@
 
     /// Notices the end of a visit, by the button or by a swipe.
     ///
-    /// It holds itself until then, since a delegate is not retained.
+    /// It is held until then, since a delegate is not retained, and at most as long as its page: one that
+    /// the app dismisses itself tells nobody, and its visit goes when the next begins.
     @MainActor
     private final class PortalVisit: NSObject, SFSafariViewControllerDelegate,
         UIAdaptivePresentationControllerDelegate
     {
         private static var current: [ObjectIdentifier: PortalVisit] = [:]
+        private weak var page: SFSafariViewController?
         private let client: BillingClient
 
         private init(client: BillingClient) { self.client = client }
 
         static func begin(on page: SFSafariViewController, client: BillingClient) {
+            current = current.filter { $0.value.page != nil }
             let visit = PortalVisit(client: client)
+            visit.page = page
             current[ObjectIdentifier(page)] = visit
             page.delegate = visit
             page.presentationController?.delegate = visit

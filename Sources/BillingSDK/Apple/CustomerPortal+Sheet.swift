@@ -53,8 +53,7 @@
                             explanation: texts[reason],
                             title: texts[.buyButtonTryAgain]
                         ) {
-                            phase = .loading
-                            attempt += 1
+                            retry()
                         }
                         Button(action: close) { Text(verbatim: texts[.portalClose]) }
                     }
@@ -62,9 +61,19 @@
                 }
             }
             .task(id: attempt) { await load() }
+            .task {
+                for await _ in billing.client.looks() {
+                    if case .failed = phase { retry() }
+                }
+            }
         }
 
         private var texts: Texts { Texts(locale) }
+
+        private func retry() {
+            phase = .loading
+            attempt += 1
+        }
 
         private func load() async {
             do {
@@ -87,28 +96,25 @@
         let url: URL
         let close: @MainActor () -> Void
 
+        func makeCoordinator() -> PageDelegate { PageDelegate(close: close) }
+
         func makeUIViewController(context: Context) -> SFSafariViewController {
             let page = SFSafariViewController(url: url)
-            let delegate = PageDelegate(close: close)
-            PageDelegate.current[ObjectIdentifier(page)] = delegate
-            page.delegate = delegate
+            page.delegate = context.coordinator
             return page
         }
 
         func updateUIViewController(_ page: SFSafariViewController, context: Context) {}
     }
 
-    /// Closes the sheet when the page's own button is pressed; held until then, since a delegate is
-    /// not retained.
+    /// Closes the sheet when the page's own button is pressed; SwiftUI holds it as long as the page.
     @MainActor
-    private final class PageDelegate: NSObject, SFSafariViewControllerDelegate {
-        static var current: [ObjectIdentifier: PageDelegate] = [:]
+    final class PageDelegate: NSObject, SFSafariViewControllerDelegate {
         private let close: @MainActor () -> Void
 
         init(close: @escaping @MainActor () -> Void) { self.close = close }
 
         func safariViewControllerDidFinish(_ controller: SFSafariViewController) {
-            Self.current[ObjectIdentifier(controller)] = nil
             close()
         }
     }

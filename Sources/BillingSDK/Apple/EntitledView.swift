@@ -64,6 +64,7 @@
                 }
             }
             .task(id: attempt) { await follow() }
+            .task { for await _ in billing.client.looks() { attempt += 1 } }
         }
 
         private var texts: Texts { Texts(locale) }

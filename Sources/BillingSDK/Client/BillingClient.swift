@@ -22,6 +22,8 @@ final class BillingClient: Sendable {
         var listeners: [Int: Listener] = [:]
         /// Views and other followers, which end by themselves.
         var followers: [Int: Listener] = [:]
+        /// Views, which look again when somebody has signed in.
+        var lookers: [Int: @Sendable () -> Void] = [:]
         var lastListener = 0
         var isDelivering = false
     }
@@ -140,6 +142,32 @@ final class BillingClient: Sendable {
             guarded.state.providerChanged()
             guarded.cancelFlights()
         }
+    }
+
+    /// Somebody else may be signed in: the provider is asked before anything cached is given.
+    func customerChanged() {
+        guarded.withLock { guarded in
+            guarded.state.providerChanged()
+            guarded.cancelFlights()
+        }
+    }
+
+    /// One element each time that views are to look again, until the reader stops.
+    func looks() -> AsyncStream<Void> {
+        AsyncStream { continuation in
+            let number = guarded.withLock { guarded in
+                guarded.lastListener += 1
+                guarded.lookers[guarded.lastListener] = { continuation.yield() }
+                return guarded.lastListener
+            }
+            continuation.onTermination = { [weak self] _ in
+                self?.guarded.withLock { guarded in guarded.lookers[number] = nil }
+            }
+        }
+    }
+
+    func lookAgain() {
+        for look in guarded.withLock({ Array($0.lookers.values) }) { look() }
     }
 
     func reset() {
