@@ -3,7 +3,8 @@
 `AppleStubs/apple-api.tsv` says since when each type exists (`16.4`), since when it is deprecated
 (`3-18`), where it does not exist (`-`), and its isolation, with the page that says so. Versions up to the
 SDK's own (iOS and Mac Catalyst 15, macOS 12) are written as that. Members have a row where they differ
-from their type. Exits 1 where a stand-in says otherwise, or a type has no row. SwiftUI's stand-ins are
+from their type. Where Apple's page does not name Mac Catalyst, iOS's version is written, but for promoted
+products, which the SDK leaves out there. Exits 1 where a stand-in says otherwise, or a type has no row. SwiftUI's stand-ins are
 all of iOS 15 and macOS 12.
 """
 

@@ -5,6 +5,18 @@ import TollgateAPI
 @testable import BillingSDK
 
 @Suite struct CallTests {
+    @Test func aCancelledCallThrowsCancellationErrorAndNothingElse() async throws {
+        let app = TestApp()
+        app.server.mood(.unreachable)
+        let gate = Gate()
+        app.server.gate(gate)
+        let call = Task { try await app.billing.getBuyButton(id: "buy_btn_monthly") }
+        await gate.arrivals(1)
+        call.cancel()
+        gate.open()
+        await #expect(throws: CancellationError.self) { try await call.value }
+    }
+
     @Test func aProviderThatFailsNeverLeadsToAnAnonymousPurchase() async throws {
         let app = TestApp()
         let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")

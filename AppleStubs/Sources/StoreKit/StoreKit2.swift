@@ -107,10 +107,31 @@ public struct Product: Identifiable, Sendable, Hashable {
         public static let autoRenewable = Self(rawValue: "Auto-Renewable Subscription")
     }
     public var type: ProductType = .consumable
+    public var subscription: SubscriptionInfo?
+
+    public struct SubscriptionOffer: Sendable, Hashable {
+        public struct OfferType: RawRepresentable, Equatable, Hashable, Sendable {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+            public static let introductory = Self(rawValue: "Introductory")
+            public static let promotional = Self(rawValue: "Promotional")
+            @available(iOS 18, macOS 15, *)
+            public static let winBack = Self(rawValue: "WinBack")
+        }
+        public let id: String?
+        public let type: OfferType
+        public init(_stub id: String?, _ type: OfferType) { self.id = id; self.type = type }
+    }
 
     public struct PurchaseOption: Hashable, Sendable {
         public enum _Kind: Hashable, Sendable {
-            case token(UUID), quantity(Int), offer(String, key: String, UUID, Data, Int)
+            case token(UUID), quantity(Int), winBack(String?), offer(
+                String,
+                key: String,
+                UUID,
+                Data,
+                Int
+            )
         }
         public let _kind: _Kind
         public static func appAccountToken(_ token: UUID) -> PurchaseOption {
@@ -118,6 +139,10 @@ public struct Product: Identifiable, Sendable, Hashable {
         }
         public static func quantity(_ quantity: Int) -> PurchaseOption {
             .init(_kind: .quantity(quantity))
+        }
+        @available(iOS 18, macOS 15, *)
+        public static func winBackOffer(_ offer: SubscriptionOffer) -> PurchaseOption {
+            .init(_kind: .winBack(offer.id))
         }
         public static func promotionalOffer(
             offerID: String,
@@ -131,6 +156,12 @@ public struct Product: Identifiable, Sendable, Hashable {
     }
 
     public struct SubscriptionInfo: Sendable, Hashable {
+        let _winBackOffers: [SubscriptionOffer]
+        public init(_stub winBackOffers: [SubscriptionOffer] = []) {
+            _winBackOffers = winBackOffers
+        }
+        @available(iOS 18, macOS 15, *)
+        public var winBackOffers: [SubscriptionOffer] { _winBackOffers }
         public struct RenewalState: RawRepresentable, Equatable, Hashable, Sendable {
             public let rawValue: Int
             public init(rawValue: Int) { self.rawValue = rawValue }
@@ -218,7 +249,9 @@ public struct Product: Identifiable, Sendable, Hashable {
     public static func products<Identifiers: Collection>(for identifiers: Identifiers) async throws
         -> [Product]
     where Identifiers.Element == String {
-        identifiers.filter { $0 != "unknown" }.map { Product(_stub: $0) }
+        identifiers.filter { $0 != "unknown" }.map { id in
+            _FakeAppStore.shared.products[id] ?? Product(_stub: id)
+        }
     }
 
     @MainActor public func purchase(options: Set<PurchaseOption> = []) async throws
@@ -232,7 +265,13 @@ public struct Product: Identifiable, Sendable, Hashable {
 public struct PurchaseIntent: Identifiable, Sendable {
     public let product: Product
     public var id: String { product.id }
-    public init(_stub product: Product) { self.product = product }
+    let _offer: Product.SubscriptionOffer?
+    @available(iOS 18, macOS 15, macCatalyst 16.4, *)
+    public var offer: Product.SubscriptionOffer? { _offer }
+    public init(_stub product: Product, offer: Product.SubscriptionOffer? = nil) {
+        self.product = product
+        _offer = offer
+    }
     public struct PurchaseIntents: AsyncSequence, Sendable {
         public typealias Element = PurchaseIntent
         public struct AsyncIterator: AsyncIteratorProtocol {
@@ -257,6 +296,8 @@ public final class _FakeAppStore: @unchecked Sendable {
     private var open: [Transaction] = []
     private var backlogIntents: [PurchaseIntent] = []
     public var behaviour: Behaviour = .succeed
+    /// Products that have more than an id.
+    public var products: [String: Product] = [:]
     public var canMakePayments = true
     public private(set) var finished: [UInt64] = []
     /// What the App Store signs for the next purchase, instead of a made-up text.
@@ -277,7 +318,7 @@ public final class _FakeAppStore: @unchecked Sendable {
             defer {
                 nextID = 1; watchers = []; intentWatchers = []; open = []; backlogIntents = [];
                 finished = []; entitled = []; statuses = [:]; lastOptions = []; promotions = []
-                behaviour = .succeed; canMakePayments = true
+                behaviour = .succeed; canMakePayments = true; products = [:]
             }
             return watchers
         }
@@ -373,10 +414,11 @@ public final class _FakeAppStore: @unchecked Sendable {
             return t.id
         }
     }
-    public func sendIntent(_ p: Product) {
+    public func sendIntent(_ p: Product, offer: Product.SubscriptionOffer? = nil) {
+        let intent = PurchaseIntent(_stub: p, offer: offer)
         lock.withLock {
-            if intentWatchers.isEmpty { backlogIntents.append(PurchaseIntent(_stub: p)) }
-            intentWatchers.forEach { $0.yield(PurchaseIntent(_stub: p)) }
+            if intentWatchers.isEmpty { backlogIntents.append(intent) }
+            intentWatchers.forEach { $0.yield(intent) }
         }
     }
 }

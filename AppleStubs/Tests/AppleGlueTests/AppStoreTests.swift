@@ -172,6 +172,63 @@ extension OnePhone {
             #expect(inbox.pending.isEmpty)
         }
 
+        @Test func anIntentsWinBackOfferIsBought() async throws {
+            let app = await launched()
+            let inbox = app.billing.purchaseInbox
+            let offer = Product.SubscriptionOffer(_stub: "come_back", .winBack)
+            var monthly = Product(_stub: "monthly")
+            monthly.subscription = .init(_stub: [offer])
+            store.products["monthly"] = monthly
+            store.sendIntent(monthly, offer: offer)
+            let receiving = Task { await app.billing.receivePurchaseIntents() }
+            defer { receiving.cancel() }
+            #expect(await eventually { inbox.pending.map(\.winBackOfferID) == ["come_back"] })
+            _ = try await app.billing.purchase(try #require(inbox.pending.first))
+            #expect(store.lastOptions.contains(.winBackOffer(offer)))
+        }
+
+        @Test func withoutItsOfferItIsNotBoughtAtTheFullPrice() async throws {
+            let app = await launched()
+            let inbox = app.billing.purchaseInbox
+            let waiting = inbox.add(productID: "monthly", origin: .purchaseIntent, offer: "gone")
+            do {
+                _ = try await app.billing.purchase(waiting)
+                Issue.record("bought")
+            } catch let error as BillingSDKError {
+                #expect(error.name == "notFound")
+            }
+            #expect(store.lastOptions.isEmpty)
+        }
+
+        @Test func aDeclinedRequestToBuyEnds() async throws {
+            let app = await launched()
+            let inbox = app.billing.purchaseInbox
+            let waiting = inbox.add(productID: "coins", origin: .promotedPayment)
+            store.behaviour = .pending
+            _ = try await app.billing.purchase(waiting)
+            app.clock.advance(by: 86_399)
+            #expect(inbox.pending.map(\.isUnderWay) == [true])
+            // The customer knows that it was declined, and asks again.
+            inbox.resume(waiting.id)
+            #expect(inbox.pending.map(\.isUnderWay) == [false])
+            _ = try await app.billing.purchase(waiting)
+            app.clock.advance(by: 86_400)
+            #expect(inbox.pending.isEmpty)
+            // Approved all the same, later.
+            let id = store.deliver(productID: "coins")
+            #expect(await eventually { store.finished == [id] })
+        }
+
+        @Test func whatIsPaidForAndOnItsWayDoesNotEnd() async throws {
+            let app = await launched()
+            let inbox = app.billing.purchaseInbox
+            let waiting = inbox.add(productID: "coins", origin: .promotedPayment)
+            app.server.mood(.answers(503, .storageUnavailable), on: .appStoreTransactions)
+            _ = try await app.billing.purchase(waiting)
+            app.clock.advance(by: 90_000)
+            #expect(inbox.pending.map(\.isUnderWay) == [true])
+        }
+
         @Test func whatIsCancelledStaysInTheInbox() async throws {
             let app = await launched()
             let waiting = app.billing.purchaseInbox.add(productID: "coins", origin: .purchaseIntent)

@@ -123,8 +123,9 @@
         /// Buys what waits in ``purchaseInbox``, once ``PurchaseInbox/next(_:)`` says to proceed and the
         /// customer agrees.
         ///
-        /// It leaves the inbox when the server has it. Where somebody has to approve first, or the server
-        /// cannot be reached, it stays as under way and leaves by itself. Where the customer cancels, it
+        /// A win-back offer with which it was begun is applied. It leaves the inbox when the server has it.
+        /// Where somebody has to approve first, or the server cannot be reached, it stays as under way
+        /// and leaves by itself; a request to buy that nobody approves leaves after a day. Where the customer cancels, it
         /// stays: postpone or discard it.
         /// - Throws: ``BillingSDKError/notFound(_:)`` if the App Store does not sell it; as
         ///   ``purchase(_:options:)``.
@@ -133,13 +134,19 @@
             guard let product = try await getAppStoreProducts(ids: [pending.productID]).first else {
                 throw BillingSDKError.notFound("The App Store does not sell \(pending.productID).")
             }
-            let outcome = try await purchase(
-                product,
-                options: pending.quantity > 1 ? [.quantity(pending.quantity)] : []
-            )
+            var options: Set<Product.PurchaseOption> = []
+            if pending.quantity > 1 { options.insert(.quantity(pending.quantity)) }
+            if let id = pending.winBackOfferID {
+                guard let option = product.winBackOption(id) else {
+                    throw BillingSDKError.notFound("The App Store has no win-back offer \(id).")
+                }
+                options.insert(option)
+            }
+            let outcome = try await purchase(product, options: options)
             switch outcome {
             case .purchased: purchaseInbox.finish(pending.id)
-            case .pending, .awaitingServer: purchaseInbox.setUnderWay(pending.id)
+            case .pending: purchaseInbox.setUnderWay(pending.id, awaitsApproval: true)
+            case .awaitingServer: purchaseInbox.setUnderWay(pending.id, awaitsApproval: false)
             case .cancelled: break
             }
             return outcome
@@ -203,6 +210,14 @@
             let count = restored.filter(\.isTaken).count
             if count == 0, let error = restored.first?.error { throw error }
             return count
+        }
+    }
+
+    extension Product {
+        /// Buys with the win-back offer of this id; `nil` where there is none.
+        fileprivate func winBackOption(_ id: String) -> PurchaseOption? {
+            guard #available(iOS 18, macOS 15, macCatalyst 18, *) else { return nil }
+            return subscription?.winBackOffers.first { $0.id == id }.map { .winBackOffer($0) }
         }
     }
 #endif

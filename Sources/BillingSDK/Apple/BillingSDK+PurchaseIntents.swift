@@ -15,9 +15,23 @@
                 purchaseInbox.add(
                     productID: intent.product.id,
                     kind: kind,
-                    origin: .purchaseIntent
+                    origin: .purchaseIntent,
+                    offer: intent.winBackOfferID
                 )
             }
+        }
+    }
+
+    @available(iOS 16.4, macOS 14.4, *)
+    extension PurchaseIntent {
+        /// The win-back offer that the customer redeems outside of the app.
+        ///
+        /// <https://developer.apple.com/documentation/storekit/purchaseintent/offer>
+        fileprivate var winBackOfferID: String? {
+            guard #available(iOS 18, macOS 15, macCatalyst 18, *), offer?.type == .winBack else {
+                return nil
+            }
+            return offer?.id
         }
     }
 #endif

@@ -37,6 +37,10 @@ public struct PendingPurchase: Codable, Hashable, Identifiable, Sendable {
     /// What the store calls it, where it was begun there already: a Checkout Session's id, or a
     /// transaction's.
     public let reference: String?
+    /// The win-back offer with which it was begun, by its id in App Store Connect; bought with it.
+    public internal(set) var winBackOfferID: String?
+    /// Since when somebody has to approve it (Ask to Buy); `nil` for others.
+    var approvalAskedAt: Date?
     /// Whether the customer has put it off.
     public internal(set) var isPostponed = false
     /// Whether it is under way at the store already: it is not to be bought again, it leaves the
@@ -75,5 +79,7 @@ public struct PendingPurchase: Codable, Hashable, Identifiable, Sendable {
         reference = try values.decodeIfPresent(String.self, forKey: .reference)
         isPostponed = try values.decodeIfPresent(Bool.self, forKey: .isPostponed) ?? false
         isUnderWay = try values.decodeIfPresent(Bool.self, forKey: .isUnderWay) ?? false
+        winBackOfferID = try values.decodeIfPresent(String.self, forKey: .winBackOfferID)
+        approvalAskedAt = try values.decodeIfPresent(Date.self, forKey: .approvalAskedAt)
     }
 }

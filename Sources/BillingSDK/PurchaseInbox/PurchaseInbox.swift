@@ -23,9 +23,20 @@ public final class PurchaseInbox: Sendable {
     }
 
     /// Everything that waits, oldest first, put off or not.
+    ///
+    /// A request to buy (Ask to Buy) that nobody approves within a day is over, since StoreKit does not
+    /// tell when it is declined. One that is approved later still reaches the server.
     public var pending: [PendingPurchase] {
-        storage.value([PendingPurchase].self, of: .inbox) ?? []
+        let purchases = storage.value([PendingPurchase].self, of: .inbox) ?? []
+        let now = now()
+        return purchases.filter { purchase in
+            guard let asked = purchase.approvalAskedAt else { return true }
+            return abs(now.timeIntervalSince(asked)) < Self.approvalLife
+        }
     }
+
+    /// How long a request to buy is taken for undecided, in seconds.
+    private static let approvalLife: TimeInterval = 86_400
 
     /// Takes in a purchase; one that already waits for the same product stays the only one.
     @discardableResult
@@ -35,7 +46,19 @@ public final class PurchaseInbox: Sendable {
         kind: PendingPurchase.Kind? = nil,
         origin: PendingPurchase.Origin
     ) -> PendingPurchase {
-        let new = PendingPurchase(
+        add(productID: productID, quantity: quantity, kind: kind, origin: origin, offer: nil)
+    }
+
+    /// Takes in a purchase with a win-back offer.
+    @discardableResult
+    func add(
+        productID: String,
+        quantity: Int = 1,
+        kind: PendingPurchase.Kind? = nil,
+        origin: PendingPurchase.Origin,
+        offer: String?
+    ) -> PendingPurchase {
+        var new = PendingPurchase(
             id: UUID(),
             productID: productID,
             quantity: max(1, quantity),
@@ -43,13 +66,15 @@ public final class PurchaseInbox: Sendable {
             origin: origin,
             receivedAt: now()
         )
-        return change { purchases in
+        new.winBackOfferID = offer
+        return change { [new] purchases in
             let same = { (waiting: PendingPurchase) in
                 waiting.productID == productID && waiting.reference == nil && !waiting.isUnderWay
             }
             if let index = purchases.firstIndex(where: same) {
                 // Begun once more: it is wanted now, whatever was said before.
                 purchases[index].isPostponed = false
+                purchases[index].winBackOfferID = offer ?? purchases[index].winBackOfferID
                 return purchases[index]
             }
             purchases.append(new)
@@ -82,10 +107,13 @@ public final class PurchaseInbox: Sendable {
     }
 
     /// The store has taken it: it is not offered any more, and leaves when the server has it.
-    func setUnderWay(_ id: PendingPurchase.ID) {
+    ///
+    /// - Parameter awaitsApproval: whether somebody has to approve it first, and may decline.
+    func setUnderWay(_ id: PendingPurchase.ID, awaitsApproval: Bool) {
         change { purchases in
             guard let index = purchases.firstIndex(where: { $0.id == id }) else { return }
             purchases[index].isUnderWay = true
+            purchases[index].approvalAskedAt = awaitsApproval ? now() : nil
         }
     }
 
@@ -119,10 +147,23 @@ public final class PurchaseInbox: Sendable {
     }
 
     /// Puts a purchase off; it stays, but ``next(_:)`` passes it over until ``resume(_:)``.
-    public func postpone(_ id: PendingPurchase.ID) { setPostponed(true, id) }
+    public func postpone(_ id: PendingPurchase.ID) {
+        change { purchases in
+            guard let index = purchases.firstIndex(where: { $0.id == id }) else { return }
+            purchases[index].isPostponed = true
+        }
+    }
 
-    /// Takes up a purchase again that was put off.
-    public func resume(_ id: PendingPurchase.ID) { setPostponed(false, id) }
+    /// Takes up a purchase again that was put off, or that was declined: the customer may ask once more.
+    public func resume(_ id: PendingPurchase.ID) {
+        change { purchases in
+            guard let index = purchases.firstIndex(where: { $0.id == id }) else { return }
+            purchases[index].isPostponed = false
+            guard purchases[index].approvalAskedAt != nil else { return }
+            purchases[index].approvalAskedAt = nil
+            purchases[index].isUnderWay = false
+        }
+    }
 
     /// Removes a purchase that is done: bought, with the server's acknowledgement.
     public func finish(_ id: PendingPurchase.ID) { remove(id) }
@@ -134,13 +175,6 @@ public final class PurchaseInbox: Sendable {
     /// particular thread; one call at a time, in the order of the changes.
     public func onChange(_ listener: @escaping @Sendable ([PendingPurchase]) -> Void) {
         changes.add(listener)
-    }
-
-    private func setPostponed(_ isPostponed: Bool, _ id: PendingPurchase.ID) {
-        change { purchases in
-            guard let index = purchases.firstIndex(where: { $0.id == id }) else { return }
-            purchases[index].isPostponed = isPostponed
-        }
     }
 
     private func remove(_ id: PendingPurchase.ID) {
