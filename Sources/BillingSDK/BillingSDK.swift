@@ -56,7 +56,7 @@ public final class BillingSDK: Sendable {
     public func customerDidChange() async {
         client.customerChanged()
         _ = try? await client.activeEntitlements(forceRefresh: true)
-        client.lookAgain()
+        EntitlementListeners(client: client).lookAgain()
     }
 
     /// Forgets the customer: session, answers, ``purchaseInbox``, checkouts that were begun and purchases
@@ -96,17 +96,19 @@ public final class BillingSDK: Sendable {
     ///
     /// On no particular thread; one call at a time, in the order of the changes.
     public func onEntitlementsChanged(_ listener: @escaping @Sendable ([Entitlement]) -> Void) {
-        client.addListener(listener)
+        EntitlementListeners(client: client).add(listener)
     }
 
     /// The whole new set each time that the set of entitlements changes, from now on.
     ///
     /// Ends when its reader stops; a view reads it in `task`.
-    public var entitlementUpdates: AsyncStream<[Entitlement]> { client.changes() }
+    public var entitlementUpdates: AsyncStream<[Entitlement]> {
+        EntitlementListeners(client: client).changes()
+    }
 
     /// Removes every listener that ``onEntitlementsChanged(_:)`` added.
     public func removeAllEntitlementsChangedCallbacks() {
-        client.removeAllListeners()
+        EntitlementListeners(client: client).removeAll()
     }
 
     // MARK: - Buying and managing
@@ -154,7 +156,8 @@ public final class BillingSDK: Sendable {
         signedTransaction: String,
         mode: AppStoreSubmission.Mode = .observed
     ) async throws -> AppStoreSubmission {
-        try await client.submission(client.post(signedTransaction, mode: mode))
+        let delivery = TransactionDelivery(client: client)
+        return try await delivery.submission(delivery.post(signedTransaction, mode: mode))
     }
 }
 

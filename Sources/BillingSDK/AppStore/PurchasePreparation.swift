@@ -37,4 +37,21 @@ struct PurchasePreparation: Sendable {
             return token
         }
     }
+
+    /// The server's signature for a promotional offer to the customer who is signed in.
+    func offerSignature(product: String, offer: String) async throws -> API.OfferSignature {
+        let body = API.OfferSignatureRequest(
+            type: .promotionalOffer,
+            product: product,
+            offer: offer
+        )
+        return try await client.customerCall(API.OfferSignature.self) { session in
+            try client.request(
+                "POST",
+                APIPath.appStoreOfferSignatures.path,
+                key: session.clientSecret,
+                body: body
+            )
+        }
+    }
 }

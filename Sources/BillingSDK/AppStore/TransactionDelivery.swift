@@ -225,7 +225,7 @@ struct TransactionDelivery: Sendable {
         } else {
             claims.keep(key.signature, mode, of: customer)
         }
-        let response = try await client.post(transaction.jwsRepresentation, mode: mode)
+        let response = try await post(transaction.jwsRepresentation, mode: mode)
         if let error = response.finalRefusal {
             return .refused(
                 AppStoreRefusal(
@@ -238,6 +238,28 @@ struct TransactionDelivery: Sendable {
                 )
             )
         }
-        return .taken(try await client.submission(response))
+        return .taken(try await submission(response))
+    }
+
+    /// Hands the server a transaction; the answer may be a refusal.
+    func post(
+        _ signedTransaction: String,
+        mode: AppStoreSubmission.Mode
+    ) async throws -> HTTPResponse {
+        let mode = API.SubmissionMode(rawValue: mode.rawValue) ?? .observed
+        return try await client.sendForCustomerOrNobody(
+            "POST",
+            APIPath.appStoreTransactions.path,
+            body: API.AppStoreTransactionRequest(signedTransaction: signedTransaction, mode: mode)
+        )
+    }
+
+    /// What the server made of a transaction that it was handed.
+    func submission(_ response: HTTPResponse) async throws -> AppStoreSubmission {
+        let reply = try response.decoded(API.AppStoreTransactionReply.self)
+        client.guarded.withLock { $0.state.expireSnapshot() }
+        // The purchase is safe whether or not this succeeds; the next read asks again.
+        _ = try? await client.activeEntitlements(forceRefresh: true)
+        return AppStoreSubmission(isNew: reply.new, customer: reply.customer)
     }
 }

@@ -96,8 +96,9 @@
         /// - Throws: as ``purchase(_:options:)``, also where the server does not sign the offer.
         @MainActor
         public func purchase(_ product: Product, offer: String) async throws -> AppStorePurchase {
-            _ = try await PurchasePreparation(client: client).accountToken(for: product.id)
-            let answer = try await client.offerSignature(product: product.id, offer: offer)
+            let preparation = PurchasePreparation(client: client)
+            _ = try await preparation.accountToken(for: product.id)
+            let answer = try await preparation.offerSignature(product: product.id, offer: offer)
             guard let signed = answer.promotionalOffer,
                 let nonce = UUID(uuidString: signed.nonce),
                 let signature = Data(base64Encoded: signed.signature),

@@ -62,7 +62,7 @@
             }
             .task(id: attempt) { await load() }
             .task {
-                for await _ in billing.client.looks() {
+                for await _ in EntitlementListeners(client: billing.client).looks() {
                     if case .failed = phase { retry() }
                 }
             }

@@ -64,7 +64,9 @@
                 }
             }
             .task(id: attempt) { await follow() }
-            .task { for await _ in billing.client.looks() { attempt += 1 } }
+            .task {
+                for await _ in EntitlementListeners(client: billing.client).looks() { attempt += 1 }
+            }
         }
 
         private var texts: Texts { Texts(locale) }

@@ -31,7 +31,7 @@
                 Task {
                     await TransactionDelivery(client: client).retryNow()
                     if handlesTransactions { await client.deliverUnfinishedTransactions() }
-                    await client.settleCheckouts()
+                    await Checkouts(client: client).settle()
                     await client.refreshIfSignedIn()
                 }
             }

@@ -72,7 +72,7 @@ public final class BuyButton: Identifiable, Sendable {
     ///   ``BillingSDKError/serverUnavailable(status:message:)`` where there is no answer. Nothing was
     ///   bought then.
     public func checkout() async throws -> URL {
-        try await client.checkout(of: self)
+        try await Checkouts(client: client).checkout(of: self)
     }
 
     /// The price for reading, such as `¥1,500`, in `locale`; nil if the amount cannot be read.

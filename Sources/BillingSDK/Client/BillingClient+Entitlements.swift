@@ -126,7 +126,7 @@ extension BillingClient {
         later {
             await self.keepCatalog()
             if let token, self.offline.canVerify { await self.keepKey(of: token) }
-            self.observe(list, of: customer)
+            DeviceComparison(client: self).observe(list, of: customer)
         }
     }
 

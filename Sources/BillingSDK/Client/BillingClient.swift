@@ -90,31 +90,6 @@ final class BillingClient: Sendable {
 
     // MARK: - Listeners
 
-    func addListener(_ listener: @escaping Listener) {
-        guarded.withLock { guarded in
-            guarded.lastListener += 1
-            guarded.listeners[guarded.lastListener] = listener
-        }
-    }
-
-    func removeAllListeners() {
-        guarded.withLock { $0.listeners = [:] }
-    }
-
-    /// Every new set from now on, until the reader stops.
-    func changes() -> AsyncStream<[Entitlement]> {
-        AsyncStream { continuation in
-            let number = guarded.withLock { guarded in
-                guarded.lastListener += 1
-                guarded.followers[guarded.lastListener] = { continuation.yield($0) }
-                return guarded.lastListener
-            }
-            continuation.onTermination = { [weak self] _ in
-                self?.guarded.withLock { guarded in guarded.followers[number] = nil }
-            }
-        }
-    }
-
     /// Tells listeners what they have not heard yet.
     ///
     /// Whoever is telling already goes on to the end, so order holds, and a listener may call the SDK.
@@ -150,24 +125,6 @@ final class BillingClient: Sendable {
             guarded.state.providerChanged()
             guarded.cancelFlights()
         }
-    }
-
-    /// One element each time that views are to look again, until the reader stops.
-    func looks() -> AsyncStream<Void> {
-        AsyncStream { continuation in
-            let number = guarded.withLock { guarded in
-                guarded.lastListener += 1
-                guarded.lookers[guarded.lastListener] = { continuation.yield() }
-                return guarded.lastListener
-            }
-            continuation.onTermination = { [weak self] _ in
-                self?.guarded.withLock { guarded in guarded.lookers[number] = nil }
-            }
-        }
-    }
-
-    func lookAgain() {
-        for look in guarded.withLock({ Array($0.lookers.values) }) { look() }
     }
 
     func reset() {

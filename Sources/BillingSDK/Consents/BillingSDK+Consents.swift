@@ -6,7 +6,7 @@ extension BillingSDK {
     ///
     /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in.
     public func getConsents() async throws -> Consents {
-        try await client.consents()
+        try await ConsentCalls(client: client).consents()
     }
 
     /// Records that the customer accepts these documents, in the versions that they were shown.
@@ -17,7 +17,7 @@ extension BillingSDK {
     /// - Returns: what is on record then.
     @discardableResult
     public func accept(_ documents: [TermsDocument]) async throws -> Consents {
-        try await client.record(
+        try await ConsentCalls(client: client).record(
             API.ConsentsRequest(
                 terms: documents.map { .init(document: $0.id, version: $0.version) }
             )
@@ -31,7 +31,9 @@ extension BillingSDK {
     /// - Returns: what is on record then.
     @discardableResult
     public func stateAge(atLeast years: Int) async throws -> Consents {
-        try await client.record(API.ConsentsRequest(age: .init(atLeast: years)))
+        try await ConsentCalls(client: client).record(
+            API.ConsentsRequest(age: .init(atLeast: years))
+        )
     }
 
     /// Which gates stand open, for ``PurchaseInbox/next(_:)``: session, terms and age by the server's
@@ -40,6 +42,6 @@ extension BillingSDK {
     /// - Parameter isSetUp: whether the app's own first steps are done, which only the app knows.
     /// - Throws: ``BillingSDKError`` if the server cannot say; then leave the inbox as it is.
     public func getPurchaseReadiness(isSetUp: Bool) async throws -> PurchaseReadiness {
-        try await client.purchaseReadiness(isSetUp: isSetUp)
+        try await ConsentCalls(client: client).purchaseReadiness(isSetUp: isSetUp)
     }
 }

@@ -31,18 +31,21 @@ final class DeviceObservations: Sendable {
     func forget() { storage.save(.observation, nil) }
 }
 
-extension BillingClient {
+/// Compares answers with what StoreKit holds.
+struct DeviceComparison: Sendable {
+    let client: BillingClient
+
     /// Compares an answer with what StoreKit holds, beside whoever asked.
     ///
     /// Where the device has verified what the answer lacks, the server is told, at most once a day:
     /// it takes it in, or shows its people why it does not.
     func observe(_ list: API.EntitlementList, of customer: String) {
-        guard let slice = offline.catalog(at: now()) else { return }
-        observations.task.withLock { task in
+        guard let slice = client.offline.catalog(at: client.now()) else { return }
+        client.observations.task.withLock { task in
             let before = task
             task = Task {
                 await before?.value
-                guard self.observations.isDue(customer, at: self.now()) else { return }
+                guard client.observations.isDue(customer, at: client.now()) else { return }
                 await self.tell(list, of: customer, slice)
             }
         }
@@ -57,9 +60,9 @@ extension BillingClient {
         of customer: String,
         _ slice: API.SignedCatalog
     ) async {
-        let statements = await storeKitStatements()
+        let statements = await client.storeKitStatements()
         let signed = statements.compactMap(\.signedTransaction)
-        let instant = Int64(0).advanced(byWholeMilliseconds: now().timeIntervalSince1970)
+        let instant = Int64(0).advanced(byWholeMilliseconds: client.now().timeIntervalSince1970)
         let held = DeviceEvaluation.active(
             statements,
             in: slice,
@@ -72,23 +75,26 @@ extension BillingClient {
             lookupKeys: Array(denied.prefix(Self.mostKeys))
         )
         do {
-            let reply = try await customerCall(API.AppStoreObservationReply.self) { session in
+            let reply = try await client.customerCall(API.AppStoreObservationReply.self) {
+                session in
                 guard session.customer == customer else { throw BillingSDKError.unauthenticated }
-                return try request(
+                return try client.request(
                     "POST",
                     APIPath.appStoreObservations.path,
                     key: session.clientSecret,
                     body: observation
                 )
             }
-            observations.told(customer, at: now())
-            if !reply.entitled.isEmpty { _ = try? await activeEntitlements(forceRefresh: true) }
+            client.observations.told(customer, at: client.now())
+            if !reply.entitled.isEmpty {
+                _ = try? await client.activeEntitlements(forceRefresh: true)
+            }
         } catch BillingSDKError.networkUnavailable, BillingSDKError.customerSessionProviderFailed,
             BillingSDKError.unauthenticated, BillingSDKError.interrupted
         {
             // The server has not heard it: the next answer is compared again.
         } catch {
-            observations.told(customer, at: now())
+            client.observations.told(customer, at: client.now())
         }
     }
 }

@@ -8,7 +8,10 @@ struct Texts: Sendable {
     private let bundle: Bundle
 
     /// The words for `locale`, from the SDK's own resources.
-    init(_ locale: Locale) { self.init(locale, resources: .module) }
+    init(_ locale: Locale) { self.init(locale, resources: Self.resources) }
+
+    /// The SDK's own resources.
+    static var resources: Bundle { .module }
 
     init(_ locale: Locale, resources: Bundle) {
         let language = locale.identifier.prefix { $0 != "_" && $0 != "-" }.lowercased()

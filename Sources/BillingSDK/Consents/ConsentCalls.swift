@@ -2,24 +2,26 @@ import Foundation
 internal import TollgateAPI
 
 /// Terms and age: what was said, what is asked.
-extension BillingClient {
+struct ConsentCalls: Sendable {
+    let client: BillingClient
+
     func consents() async throws -> Consents {
-        let consents = try await customerCall(API.Consents.self) { session in
-            try request("GET", APIPath.consents.path, key: session.clientSecret)
+        let consents = try await client.customerCall(API.Consents.self) { session in
+            try client.request("GET", APIPath.consents.path, key: session.clientSecret)
         }
         return Consents(consents)
     }
 
     func record(_ said: API.ConsentsRequest) async throws -> Consents {
-        let consents = try await customerCall(API.Consents.self) { session in
-            try request("POST", APIPath.consents.path, key: session.clientSecret, body: said)
+        let consents = try await client.customerCall(API.Consents.self) { session in
+            try client.request("POST", APIPath.consents.path, key: session.clientSecret, body: said)
         }
         return Consents(consents)
     }
 
     /// Which gates stand open for whoever is signed in.
     func purchaseReadiness(isSetUp: Bool) async throws -> PurchaseReadiness {
-        let slice = try await catalogSlice()
+        let slice = try await client.catalogSlice()
         let products = slice.products
         var readiness = PurchaseReadiness()
         readiness.isSetUp = isSetUp
@@ -30,10 +32,10 @@ extension BillingClient {
             }
         }
         let consents: Consents
-        if try await session() != nil {
+        if try await client.session() != nil {
             consents = try await self.consents()
             readiness.isSignedIn = true
-            let has = Set(try await activeEntitlements(forceRefresh: false).map(\.lookupKey))
+            let has = Set(try await client.activeEntitlements(forceRefresh: false).map(\.lookupKey))
             readiness.ownedProductIDs = Set(
                 products.filter { $0.value.isOwned(by: has) }.map(\.key)
             )
