@@ -61,7 +61,7 @@ import TollgateAPI
         // It was paid for at the store: nothing offers to buy it again.
         #expect(app.billing.purchaseInbox.next(PurchaseReadiness()) == nil)
         set(.confirmed, app)
-        await app.billing.client.settleCheckouts()
+        await Checkouts(client: app.billing.client).settle()
         #expect(app.billing.purchaseInbox.pending.isEmpty)
     }
 
