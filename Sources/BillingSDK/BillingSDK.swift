@@ -92,7 +92,8 @@ public final class BillingSDK: Sendable {
         try await client.activeEntitlements(forceRefresh: forceRefresh)
     }
 
-    /// Calls `listener` with the whole new set each time that the set of entitlements changes.
+    /// Calls `listener` with the whole new set each time that the set of entitlements changes, or that a
+    /// payment problem of one of them begins or ends.
     ///
     /// On no particular thread; one call at a time, in the order of the changes.
     public func onEntitlementsChanged(_ listener: @escaping @Sendable ([Entitlement]) -> Void) {

@@ -5,6 +5,49 @@ import TollgateAPI
 @testable import BillingSDK
 
 @Suite struct EntitlementTests {
+    @Test func anEntitlementSaysUntilWhenWhyAndWhereItWasBought() async throws {
+        let app = TestApp()
+        let end = app.clock.now.addingTimeInterval(1000)
+        app.server.grant("premium", to: "cus_ada", until: end, purchase: "stripe/test//sub_1")
+        let premium = try #require(try await app.billing.getActiveEntitlements().first)
+        #expect(premium.until == end && premium.ground == .payment && premium.store == .stripe)
+        #expect(!premium.hasPaymentProblem && premium.store?.managementURL == nil)
+        #expect(
+            PurchaseStore.appStore.managementURL?.absoluteString
+                == "https://apps.apple.com/account/subscriptions"
+        )
+    }
+
+    @Test func aPaymentProblemIsToldWhenItBeginsAndEnds() async throws {
+        let app = TestApp()
+        for ground in [API.Ground.payment, .grace, .grace, .payment] {
+            app.server.grant("premium", to: "cus_ada", ground: ground)
+            let problems = try await app.billing.getActiveEntitlements(forceRefresh: true)
+                .map(\.hasPaymentProblem)
+            #expect(problems == [ground == .grace])
+        }
+        #expect(app.heardSets.count == 3)
+    }
+
+    @Test func whatIsKnownAboutAnEntitlementHoldsOffline() async throws {
+        let phone = OfflineTests.Phone()
+        let end = phone.server.clock.now.addingTimeInterval(100_000)
+        phone.server.grant("premium", to: "cus_ada", until: end, ground: .grace)
+        _ = try await phone.launch().keys()
+        phone.server.clock.advance(by: 3600)
+        phone.server.mood(.unreachable)
+        let premium = try #require(
+            try await phone.launch().billing.getActiveEntitlements().first
+        )
+        #expect(premium.until == end && premium.hasPaymentProblem && premium.store == .appStore)
+    }
+
+    @Test func anEntitlementThatAnEarlierVersionKeptIsRead() throws {
+        let kept = Data(#"{"id":"e","feature":"f","lookupKey":"k"}"#.utf8)
+        let read = try JSONDecoder().decode(Entitlement.self, from: kept)
+        #expect(read == Entitlement(id: "e", feature: "f", lookupKey: "k") && read.ground == nil)
+    }
+
     @Test(arguments: [APIPath.catalog.path, APIPath.jsonWebKeySet.path])
     func firstAnswersWaitForNeitherCatalogNorKeys(_ path: String) async throws {
         let phone = OfflineTests.Phone()

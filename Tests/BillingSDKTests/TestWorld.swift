@@ -56,7 +56,13 @@ final class FakeServer: Sendable {
         world.withLock { $0.requests.filter { $0.method == method && $0.url.path == path } }
     }
 
-    func grant(_ keys: String..., to customer: String, until: Date? = nil) {
+    func grant(
+        _ keys: String...,
+        to customer: String,
+        until: Date? = nil,
+        ground: API.Ground = .payment,
+        purchase: String = "app_store/1"
+    ) {
         world.withLock { world in
             world.entitlements[customer] = keys.map { key in
                 API.Entitlement(
@@ -65,8 +71,8 @@ final class FakeServer: Sendable {
                     feature: "feat_" + key,
                     since: 0,
                     until: until.map { Int64($0.timeIntervalSince1970 * 1000) },
-                    ground: .payment,
-                    purchase: "app_store/1"
+                    ground: ground,
+                    purchase: purchase
                 )
             }
         }

@@ -75,6 +75,23 @@ extension OnePhone {
             #expect(try await TestApp().billing.getAppStoreSubscriptions(groupID: "other").isEmpty)
         }
 
+        @Test func everySubscriptionOfTheAccountIsFoundWithItsOffer() async throws {
+            let trial = Transaction(
+                _stub: 1,
+                productID: "monthly",
+                jws: "j",
+                group: "pro",
+                offerType: .introductory
+            )
+            store.entitled = [trial]
+            store.statuses["pro"] = [
+                .init(_stub: .inBillingRetryPeriod, trial, .init(_stub: "monthly"))
+            ]
+            let shown = try await TestApp().billing.getAppStoreSubscriptions()
+            #expect(shown.map(\.productID) == ["monthly"] && shown.map(\.offer) == [.introductory])
+            #expect(shown.map(\.hasPaymentProblem) == [true])
+        }
+
         @Test func promotedProductsAreOrderedAndHidden() async throws {
             let billing = TestApp().billing
             try await billing.setPromotedProductOrder(["b", "a"])

@@ -277,6 +277,44 @@ extension OnePhone {
             #expect(await appear(view) { $0.texts.isEmpty && $0.first("ProgressView") == nil })
         }
 
+        // MARK: - A payment problem
+
+        @Test func aBannerSaysThatAPaymentFailedAndLeadsToTheStore() async throws {
+            let app = TestApp(maximumStale: 36000)
+            app.server.grant("premium", to: "cus_ada")
+            let screen = host(PaymentProblemBanner(billing: app.billing))
+            defer { screen.close() }
+            #expect(await eventually { app.entitlementRequests() == 1 })
+            #expect(screen.update().texts.isEmpty)
+            app.server.grant("premium", to: "cus_ada", ground: .grace)
+            _ = try await app.keys(forceRefresh: true)
+            #expect(await eventually { screen.update().texts.last == "Check payment" })
+            #expect(screen.update().texts.first == "Your last payment failed")
+            screen.update().first("Button")?.action?()
+            #expect(
+                UIApplication.shared._openedURLs.map(\.absoluteString)
+                    == ["https://apps.apple.com/account/subscriptions"]
+            )
+            app.server.grant("premium", to: "cus_ada")
+            _ = try await app.keys(forceRefresh: true)
+            #expect(await eventually { screen.update().texts.isEmpty })
+        }
+
+        @Test func whatWasBoughtOnTheWebIsMendedInThePortal() async throws {
+            let app = TestApp()
+            app.server.grant("pro", to: "cus_ada", ground: .grace, purchase: "stripe/test//sub_1")
+            let screen = host(PaymentProblemBanner(billing: app.billing))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().first("Button") != nil })
+            screen.update().first("Button")?.action?()
+            #expect(
+                await eventually {
+                    UIApplication.shared._openedURLs.map(\.absoluteString)
+                        == ["https://portal.example/cus_ada"]
+                }
+            )
+        }
+
         // MARK: - The portal's sheet
 
         @Test func thePortalIsASheetThatRefreshesWhenItCloses() async throws {

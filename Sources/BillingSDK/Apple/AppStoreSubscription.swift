@@ -32,9 +32,47 @@
         public let nextProductID: String?
         /// How long the grace period lasts, if it is in one.
         public let gracePeriodExpirationDate: Date?
+        /// The kind of offer by which the current period was bought; `nil` at the full price.
+        public let offer: Offer?
+
+        /// A kind of offer, in the App Store's words.
+        public enum Offer: String, Hashable, Sendable, CaseIterable {
+            /// For new subscribers; free trials are of this kind.
+            case introductory
+            /// For current and former subscribers, by your signature.
+            case promotional
+            /// By an offer code.
+            case code
+            /// For those who have left.
+            case winBack
+            /// A kind that is newer than this SDK.
+            case unknown
+        }
+
+        /// Whether a payment fails; lead the customer to ``PurchaseStore/managementURL``.
+        public var hasPaymentProblem: Bool {
+            state == .inBillingRetry || state == .inGracePeriod
+        }
     }
 
     extension BillingSDK {
+        /// The subscriptions of every group in which this Apple account has one, as StoreKit shows them on
+        /// this device.
+        ///
+        /// - Throws: StoreKit's errors.
+        public func getAppStoreSubscriptions() async throws -> [AppStoreSubscription] {
+            var groups: Set<String> = []
+            for await result in StoreKit.Transaction.currentEntitlements {
+                guard case .verified(let transaction) = result else { continue }
+                if let group = transaction.subscriptionGroupID { groups.insert(group) }
+            }
+            var subscriptions: [AppStoreSubscription] = []
+            for group in groups.sorted() {
+                subscriptions += try await getAppStoreSubscriptions(groupID: group)
+            }
+            return subscriptions
+        }
+
         /// The subscriptions of one group, as StoreKit shows them on this device.
         ///
         /// Statements that StoreKit could not verify are left out.
@@ -53,8 +91,23 @@
                     expirationDate: transaction.expirationDate,
                     willAutoRenew: renewal.willAutoRenew,
                     nextProductID: renewal.autoRenewPreference,
-                    gracePeriodExpirationDate: renewal.gracePeriodExpirationDate
+                    gracePeriodExpirationDate: renewal.gracePeriodExpirationDate,
+                    offer: transaction.offerType.map { AppStoreSubscription.Offer($0) }
                 )
+            }
+        }
+    }
+
+    extension AppStoreSubscription.Offer {
+        /// By the raw value: 4, a win-back offer, has a name only from iOS 18 on
+        /// (<https://developer.apple.com/documentation/storekit/transaction/offertype-swift.struct>).
+        fileprivate init(_ type: StoreKit.Transaction.OfferType) {
+            switch type.rawValue {
+            case 1: self = .introductory
+            case 2: self = .promotional
+            case 3: self = .code
+            case 4: self = .winBack
+            default: self = .unknown
             }
         }
     }

@@ -166,7 +166,17 @@ extension BillingClient {
 extension API.Entitlement {
     fileprivate var entry: EntitlementSnapshot.Entry {
         EntitlementSnapshot.Entry(
-            entitlement: Entitlement(id: id, feature: feature, lookupKey: lookupKey),
+            entitlement: Entitlement(
+                id: id,
+                feature: feature,
+                lookupKey: lookupKey,
+                until: until.map { Date(milliseconds: $0) },
+                ground: EntitlementGround(rawValue: ground.rawValue),
+                // A purchase's key begins with its store.
+                store: purchase?.split(separator: "/").first.map {
+                    PurchaseStore(rawValue: String($0))
+                }
+            ),
             until: until
         )
     }

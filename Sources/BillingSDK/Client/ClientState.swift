@@ -56,7 +56,7 @@ struct ClientState: Sendable {
     private var lastOutdatedFlight = 0
 
     /// What listeners heard last, and what they are still to hear, in order.
-    private var announced: Set<Entitlement> = []
+    private var announced: Announced = []
     private var announcements: [[Entitlement]] = []
 
     init(maximumAge: TimeInterval) {
@@ -251,8 +251,19 @@ struct ClientState: Sendable {
 
     // MARK: - Listeners
 
+    /// What is announced when it changes: which there are, and whether a payment has failed.
+    private typealias Announced = Set<Pair>
+    private struct Pair: Hashable {
+        let entitlement: Entitlement
+        let hasPaymentProblem: Bool
+    }
+
     private mutating func announce(_ entitlements: [Entitlement]) {
-        let set = Set(entitlements)
+        let set = Set(
+            entitlements.map {
+                Pair(entitlement: $0, hasPaymentProblem: $0.hasPaymentProblem)
+            }
+        )
         guard set != announced else { return }
         announced = set
         announcements.append(entitlements)

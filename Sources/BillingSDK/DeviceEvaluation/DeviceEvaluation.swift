@@ -37,7 +37,10 @@ enum DeviceEvaluation {
             return Entitlement(
                 id: "ent_" + key,
                 feature: slice.names[key] ?? key,
-                lookupKey: key
+                lookupKey: key,
+                until: entitlement.until.map { Date(milliseconds: $0.milliseconds) },
+                ground: EntitlementGround(rawValue: entitlement.ground.rawValue),
+                store: .appStore
             )
         }
     }

@@ -82,6 +82,12 @@ struct EntitlementSnapshot: Sendable {
     }
 }
 
+extension Date {
+    init(milliseconds: Int64) {
+        self.init(timeIntervalSince1970: TimeInterval(milliseconds) / 1000)
+    }
+}
+
 extension Int64 {
     /// This instant, later by `seconds`; never earlier, never a trap.
     func advanced(byWholeMilliseconds seconds: TimeInterval) -> Int64 {

@@ -191,8 +191,16 @@ final class OfflineAnswers: Sendable {
                 byWholeMilliseconds: now.timeIntervalSince(issued)
             )
             let active = claims.active(at: instant).map { key in
-                kept.names.first { $0.lookupKey == key }
-                    ?? Entitlement(id: key, feature: key, lookupKey: key)
+                let name = kept.names.first { $0.lookupKey == key }
+                let (ground, until) = claims.span(of: key, at: instant)
+                return Entitlement(
+                    id: name?.id ?? key,
+                    feature: name?.feature ?? key,
+                    lookupKey: key,
+                    until: until.map { Date(milliseconds: $0) },
+                    ground: ground.map { EntitlementGround(rawValue: $0.rawValue) },
+                    store: name?.store
+                )
             }
             let intervals = claims.entitlements.values.joined()
             let nextEnd = intervals.compactMap(\.until).filter { $0 > instant }.min()
@@ -221,5 +229,23 @@ final class OfflineAnswers: Sendable {
             verifySignature(token.signingInput, token.signature, key)
         else { return nil }
         return try? APIJSON.decode(type, from: token.payload)
+    }
+}
+
+extension API.SignedAnswer {
+    /// Why a key is active at `instant`, and until when without a gap; `nil` for ever.
+    fileprivate func span(
+        of key: String,
+        at instant: API.Milliseconds
+    ) -> (ground: API.Ground?, until: API.Milliseconds?) {
+        let intervals = entitlements[key] ?? []
+        guard let first = intervals.first(where: { $0.contains(instant) }) else {
+            return (nil, nil)
+        }
+        var until = first.until
+        while let end = until, let next = intervals.first(where: { $0.contains(end) }) {
+            until = next.until
+        }
+        return (first.ground, until)
     }
 }

@@ -50,5 +50,8 @@ struct Texts: Sendable {
         case portalFailed = "portal.failed"
         case portalLoading = "portal.loading"
         case portalSignIn = "portal.sign_in"
+        case problemExplanation = "problem.explanation"
+        case problemMend = "problem.mend"
+        case problemTitle = "problem.title"
     }
 }
