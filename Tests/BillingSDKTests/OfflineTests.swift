@@ -85,7 +85,8 @@ import TollgateAPI
         func launch(
             canVerify: Bool = true,
             uptime: @escaping @Sendable () -> TimeInterval = { 0 },
-            storeKit: @escaping @Sendable () async -> [StoreKitStatement] = { [] }
+            storeKit: @escaping @Sendable () async -> [StoreKitStatement] = { [] },
+            allowsPurchasesBeforeSignIn: Bool = false
         ) -> TestApp {
             let check: BillingSDK.Configuration.SignatureCheck = { message, signature, key in
                 OfflineTests.checksum(message, key) == signature
@@ -98,6 +99,7 @@ import TollgateAPI
                 storeKit: storeKit
             ) { configuration in
                 configuration.cacheDirectory = directory
+                configuration.allowsPurchasesBeforeSignIn = allowsPurchasesBeforeSignIn
                 configuration.verifySignature = canVerify ? check : nil
             }
         }

@@ -39,6 +39,8 @@ final class FakeServer: Sendable {
         var consents: [String: API.Consents] = [:]
         var checkouts: [String: API.CheckoutStatus] = [:]
         var offers: [API.OfferSignatureRequest] = []
+        var checkoutBodies: [API.BuyButtonCheckoutRequest] = []
+        var claimed: [String] = []
     }
 
     static let publishableKey = "pk_test_shop"
@@ -149,6 +151,11 @@ final class FakeServer: Sendable {
                 )
             )
         case ("POST", APIPath.buyButtonCheckout.path(id: "buy_btn_monthly")):
+            let body = try APIJSON.decode(
+                API.BuyButtonCheckoutRequest.self,
+                from: request.body ?? Data("{}".utf8)
+            )
+            world.checkoutBodies.append(body)
             let id = "cs_\(world.checkouts.count + 1)"
             world.checkouts[id] = .open
             return try Self.ok(
@@ -192,6 +199,13 @@ final class FakeServer: Sendable {
         }
         guard let customer else { return Self.refusal(401, .noSessionPresent) }
         switch (request.method, path) {
+        case ("POST", APIPath.checkoutClaims.path):
+            let body = try APIJSON.decode(
+                API.CheckoutClaimRequest.self,
+                from: request.body ?? Data()
+            )
+            world.claimed.append(body.secret)
+            return try Self.ok(API.CheckoutClaim(customer: customer, purchases: ["stripe/test//1"]))
         case ("GET", APIPath.customerEntitlements.path(id: customer)):
             var list = API.EntitlementList(
                 data: world.entitlements[customer] ?? [],

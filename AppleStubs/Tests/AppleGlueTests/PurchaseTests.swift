@@ -74,6 +74,21 @@ extension OnePhone {
             #expect(store.lastOptions.isEmpty)
         }
 
+        @Test func whereTheAppAllowsItVisitorsBuyWithoutAToken() async throws {
+            let app = TestApp(configure: { $0.allowsPurchasesBeforeSignIn = true })
+            app.signIn(nil)
+            guard
+                case .awaitingServer = try await app.billing.purchase(Product(_stub: "monthly"))
+            else {
+                Issue.record("not bought")
+                return
+            }
+            #expect(store.lastOptions.isEmpty && store.finished.isEmpty)
+            app.signIn("cus_ada")
+            await app.billing.customerDidChange()
+            #expect(await eventually { store.finished == [1] })
+        }
+
         // MARK: - Refused for good
 
         private static let elsewhere = APIError.Code(rawValue: "owned_elsewhere")

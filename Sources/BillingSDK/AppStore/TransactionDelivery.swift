@@ -201,6 +201,13 @@ struct TransactionDelivery: Sendable {
                 deliveries.waiting[key.signature] = (transaction, mode)
             }
             retryLater()
+            if isSignedOut, client.configuration.allowsPurchasesBeforeSignIn {
+                // The server has it on disk; whose it is, the next sign-in says.
+                client.later { [self] in
+                    _ = try? await post(transaction.jwsRepresentation, mode: .observed)
+                    _ = try? await client.activeEntitlements(forceRefresh: false)
+                }
+            }
             if !isSignedOut {
                 // It was paid for: what is known without the server is looked at anew.
                 client.guarded.withLock { $0.state.expireSnapshot() }

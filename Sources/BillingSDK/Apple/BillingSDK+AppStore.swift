@@ -35,7 +35,10 @@
         /// - Parameters:
         ///   - product: what to buy.
         ///   - options: further options of StoreKit, without an account token.
-        /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in;
+        /// - Returns: ``AppStorePurchase/awaitingServer(_:)`` with ``BillingSDKError/unauthenticated``
+        ///   where nobody is signed in and the app sells to visitors: it waits for a sign-in.
+        /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in, unless
+        ///   ``BillingSDK/Configuration/allowsPurchasesBeforeSignIn`` is set;
         ///   ``BillingSDKError/requestRefused(status:code:message:)`` with code `already_active` where
         ///   the customer has it; ``BillingSDKError/notFound(_:)`` where the catalog lacks it;
         ///   ``BillingSDKError/networkUnavailable(_:)`` and
@@ -49,6 +52,7 @@
             options: Set<Product.PurchaseOption> = []
         ) async throws -> AppStorePurchase {
             let token = try await PurchasePreparation(client: client).accountToken(for: product.id)
+            guard let token else { return try await buy(product, options) }
             return try await buy(product, options.union([.appAccountToken(token)]))
         }
 

@@ -9,7 +9,11 @@ struct Checkouts: Sendable {
         let response = try await client.sendForCustomerOrNobody(
             "POST",
             APIPath.buyButtonCheckout.path(id: button.id),
-            body: API.BuyButtonCheckoutRequest()
+            body: API.BuyButtonCheckoutRequest(),
+            visitorBody: {
+                let visitors = VisitorCheckouts(client: client)
+                return API.BuyButtonCheckoutRequest(clientReferenceID: visitors.reference())
+            }
         )
         let checkout = try response.decoded(API.BuyButtonCheckout.self)
         let url = try BillingClient.webURL(checkout.url)

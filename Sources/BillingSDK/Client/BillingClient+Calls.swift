@@ -59,10 +59,12 @@ extension BillingClient {
     /// A call with the publishable key, and the session beside it where somebody is signed in.
     ///
     /// A provider that fails is an error, never "nobody".
+    /// - Parameter visitorBody: what is sent instead of `body` where nobody is signed in.
     func sendForCustomerOrNobody(
         _ method: String,
         _ path: String,
-        body: (any Encodable & Sendable)? = nil
+        body: (any Encodable & Sendable)? = nil,
+        visitorBody: (@Sendable () -> any Encodable & Sendable)? = nil
     ) async throws -> HTTPResponse {
         let key = configuration.publishableKey
         // One key for all attempts: a repetition after a 401 must not buy twice.
@@ -74,6 +76,7 @@ extension BillingClient {
             return try request(method, path, key: key, headers: headers, body: body)
         }
         if let answered { return answered.response }
+        let body = visitorBody?() ?? body
         return try await send(request(method, path, key: key, headers: idempotencyKey, body: body))
     }
 

@@ -18,7 +18,9 @@ extension BillingClient {
             case .waitOut(let task): _ = await task.result
             case .flight(let task):
                 switch await task.result {
-                case .success(.nobody): return []
+                case .success(.nobody):
+                    guard configuration.allowsPurchasesBeforeSignIn else { return [] }
+                    return await OutageAnswers(client: self).visitorsAnswer()
                 case .success(.entitlements(let entitlements)): return entitlements
                 case .success(.superseded): break
                 case .failure(let error):

@@ -215,7 +215,12 @@ final class BillingClient: Sendable {
         if accepted { offline.keepOnly(customer: details?.customer) }
         deliverAnnouncements()
         guard accepted else { throw Superseded() }
-        if isSomebodyNew { onSignIn.withLock { $0 }?() }
+        if isSomebodyNew {
+            if let customer = details?.customer {
+                later { await VisitorCheckouts(client: self).claim(for: customer) }
+            }
+            onSignIn.withLock { $0 }?()
+        }
         return details
     }
 }

@@ -28,6 +28,14 @@ extension BillingSDK {
         /// Set it to false while the app has StoreKit code of its own that finishes transactions.
         public var handlesAppStoreTransactions = true
 
+        /// Whether `purchase(_:options:)` also sells in the App Store while nobody is signed in.
+        ///
+        /// What was bought then is known to the server and belongs to nobody until the next sign-in,
+        /// whose customer gets it. Until then the device answers for it, by what StoreKit has verified:
+        /// only purchases without an account token count. With false, the default, a purchase throws
+        /// ``BillingSDKError/unauthenticated`` before anything is bought, and visitors have nothing.
+        public var allowsPurchasesBeforeSignIn = false
+
         /// The paths of the universal links by which a checkout leads back into the app, as the
         /// catalog's `checkout` has them.
         public var checkoutPaths = CheckoutPaths()

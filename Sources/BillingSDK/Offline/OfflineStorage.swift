@@ -20,6 +20,8 @@ struct OfflineStorage: Sendable {
         case observation
         /// The token under which the App Store knows the customer.
         case accountToken
+        /// The secrets of checkouts that were begun signed out.
+        case visitorSecrets
         /// Transactions that were bought or restored and that the server does not have yet.
         case claims
     }

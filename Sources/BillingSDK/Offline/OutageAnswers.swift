@@ -36,6 +36,24 @@ struct OutageAnswers: Sendable {
         return accepted(added.isEmpty ? earlier.entitlements : all, epoch)
     }
 
+    /// What a visitor has bought in the App Store without signing in, where the app allows that.
+    func visitorsAnswer() async -> [Entitlement] {
+        let epoch = client.guarded.withLock { $0.state.epoch }
+        await client.keepCatalog()
+        guard let slice = client.offline.catalog(at: client.now()) else { return [] }
+        let statements = await client.storeKitStatements().filter {
+            // What bears a token belongs to a customer, who has to sign in.
+            StoreKitIntake.purchase(in: $0).map { $0.token == nil } ?? false
+        }
+        let now = Int64(0).advanced(byWholeMilliseconds: client.now().timeIntervalSince1970)
+        let active = DeviceEvaluation.active(
+            statements,
+            in: slice,
+            at: Instant(milliseconds: now)
+        )
+        return accepted(active, epoch) ?? []
+    }
+
     /// Tells listeners, unless somebody else has signed in meanwhile.
     private func accepted(_ entitlements: [Entitlement], _ epoch: Int) -> [Entitlement]? {
         defer { client.deliverAnnouncements() }
