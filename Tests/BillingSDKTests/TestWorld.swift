@@ -347,6 +347,7 @@ final class TestApp: Sendable {
     let heard = Locked<[[String]]>([])
     let pauses = Pauses()
     let refusals = Locked<[AppStoreRefusal]>([])
+    let logged = Locked<[BillingLogEntry]>([])
 
     init(
         publishableKey: String = FakeServer.publishableKey,
@@ -367,6 +368,7 @@ final class TestApp: Sendable {
             serverURL: URL(string: "https://tollgate.example")
         )
         configuration.cacheDirectory = nil
+        configuration.logHandler = { [logged] entry in logged.withLock { $0.append(entry) } }
         configure(&configuration)
         billing = BillingSDK(
             client: BillingClient(

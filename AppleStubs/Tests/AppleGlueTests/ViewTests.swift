@@ -277,6 +277,15 @@ extension OnePhone {
             #expect(await appear(view) { $0.texts.isEmpty && $0.first("ProgressView") == nil })
         }
 
+        @Test func developersSeeWhatTheSDKKnows() async throws {
+            let app = TestApp()
+            let view = BillingDiagnosticsView(billing: app.billing)
+            #expect(english(view).texts.contains("Answer: none since launch"))
+            app.server.grant("premium", to: "cus_ada")
+            _ = try await app.keys()
+            #expect(english(view).texts.contains("Answer: premium"))
+        }
+
         // MARK: - A payment problem
 
         @Test func aBannerSaysThatAPaymentFailedAndLeadsToTheStore() async throws {

@@ -177,6 +177,13 @@ struct TransactionDelivery: Sendable {
     ) async throws -> DeliveryOutcome {
         do {
             let outcome = try await send(transaction, key)
+            let name = transaction.productID ?? "a product"
+            switch outcome {
+            case .taken: client.log.write(.info, "The server has a transaction of \(name).")
+            case .refused(let refusal):
+                let level: BillingLogEntry.Level = refusal.isQuiet ? .info : .error
+                client.log.write(level, "A transaction of \(name) is refused: \(refusal.code).")
+            }
             await transaction.finish()
             claims.end(key.signature)
             client.inbox.finishUnderWay(

@@ -29,9 +29,15 @@ extension BillingClient {
     /// Sends; what the transport throws becomes "could not be reached".
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         do {
-            return try await transport(request)
+            let response = try await transport(request)
+            let isRefused = !(200..<300).contains(response.status)
+            let code = isRefused ? " " + response.errorBody.code.rawValue : ""
+            let line = "\(RequestLine.of(request)): \(response.status)\(code)"
+            log.write(isRefused ? .warning : .debug, line)
+            return response
         } catch {
             try Task.checkCancellation()
+            log.write(.warning, "\(RequestLine.of(request)): \(RequestLine.of(error))")
             throw BillingSDKError.networkUnavailable(error)
         }
     }

@@ -42,6 +42,7 @@ final class BillingClient: Sendable {
     let storeKitStatements: @Sendable () async -> [StoreKitStatement]
     let deliveries = Locked(TransactionDeliveries())
     let refusals = RefusalReports()
+    let log: BillingLog
     /// What is fetched beside an answer, one after the other; nobody waits for it.
     let background = Locked<Task<Void, Never>?>(nil)
     /// Waits for the next end of an entitlement.
@@ -66,6 +67,11 @@ final class BillingClient: Sendable {
         self.configuration = configuration
         self.transport = transport
         self.now = now
+        log = BillingLog(
+            level: configuration.logLevel,
+            handler: configuration.logHandler,
+            now: now
+        )
         address = Result { try ServerAddress.resolve(configuration) }
         guarded = Locked(
             Guarded(state: ClientState(maximumAge: configuration.maximumStaleEntitlementsDuration))
@@ -128,6 +134,7 @@ final class BillingClient: Sendable {
     }
 
     func reset() {
+        log.write(.info, "The customer is forgotten.")
         guarded.withLock { guarded in
             guarded.state.reset()
             guarded.cancelFlights()
@@ -204,6 +211,7 @@ final class BillingClient: Sendable {
             }
             if let old { return old }
             guard isCurrent else { throw Superseded() }
+            log.write(.warning, "The customer session provider failed: \(RequestLine.of(error))")
             throw BillingSDKError.customerSessionProviderFailed(error)
         }
         let (accepted, isSomebodyNew) = guarded.withLock { guarded in
@@ -216,6 +224,7 @@ final class BillingClient: Sendable {
         deliverAnnouncements()
         guard accepted else { throw Superseded() }
         if isSomebodyNew {
+            log.write(.info, "Somebody has signed in.")
             if let customer = details?.customer {
                 later { await VisitorCheckouts(client: self).claim(for: customer) }
             }

@@ -215,6 +215,16 @@ struct ClientState: Sendable {
         )
     }
 
+    /// What the server said last, for developers.
+    func lastAnswer(at now: Date) -> BillingDiagnostics.LastAnswer? {
+        guard let snapshot, snapshot.customer == customer else { return nil }
+        return BillingDiagnostics.LastAnswer(
+            lookupKeys: snapshot.entries.map(\.entitlement.lookupKey),
+            takenAt: snapshot.takenAt,
+            isFresh: snapshot.isFresh(at: now, maximumAge: maximumAge)
+        )
+    }
+
     /// When the first entitlement of the last answer ends, by the device's clock.
     func nextEnd(after now: Date) -> Date? {
         guard let snapshot, snapshot.customer == customer else { return nil }
