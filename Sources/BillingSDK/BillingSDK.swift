@@ -116,6 +116,9 @@ public final class BillingSDK: Sendable {
 
     /// The button with this id, with all data to draw it; works without a session.
     ///
+    /// It is not active where the catalog does not offer Checkout in the country of the customer's App
+    /// Store account.
+    ///
     /// - Throws: ``BillingSDKError/notFound(_:)`` for an unknown id,
     ///   ``BillingSDKError/invalidPublishableKey(_:)``.
     public func getBuyButton(id: String) async throws -> BuyButton {

@@ -5,6 +5,15 @@ import TollgateAPI
 @testable import BillingSDK
 
 @Suite struct CallTests {
+    @Test func theCountryOfTheCustomersAppStoreIsSaidWhereCheckoutMayNotBeOffered() async throws {
+        let app = TestApp(storefront: { "JPN" })
+        let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
+        let asked = app.server.requests("GET", APIPath.buyButton.path(id: "buy_btn_monthly"))
+        #expect(asked.map(\.url.query) == ["storefront=JPN"])
+        _ = try await button.checkout()
+        #expect(app.server.world.withLock { $0.checkoutBodies.map(\.storefront) } == ["JPN"])
+    }
+
     @Test func aCancelledCallThrowsCancellationErrorAndNothingElse() async throws {
         let app = TestApp()
         app.server.mood(.unreachable)

@@ -96,12 +96,13 @@ import TollgateAPI
                 maximumStale: 60,
                 server: server,
                 uptime: uptime,
-                storeKit: storeKit
-            ) { configuration in
-                configuration.cacheDirectory = directory
-                configuration.allowsPurchasesBeforeSignIn = allowsPurchasesBeforeSignIn
-                configuration.verifySignature = canVerify ? check : nil
-            }
+                storeKit: storeKit,
+                configure: { configuration in
+                    configuration.cacheDirectory = directory
+                    configuration.allowsPurchasesBeforeSignIn = allowsPurchasesBeforeSignIn
+                    configuration.verifySignature = canVerify ? check : nil
+                }
+            )
         }
 
         var file: URL {

@@ -356,6 +356,7 @@ final class TestApp: Sendable {
         hasProvider: Bool = true,
         uptime: @escaping @Sendable () -> TimeInterval = { 0 },
         storeKit: @escaping @Sendable () async -> [StoreKitStatement] = { [] },
+        storefront: @escaping @Sendable () async -> String? = { nil },
         configure: (inout BillingSDK.Configuration) -> Void = { _ in }
     ) {
         let clock = server?.clock ?? TestClock()
@@ -380,6 +381,7 @@ final class TestApp: Sendable {
                 },
                 uptime: uptime,
                 storeKitStatements: storeKit,
+                storefront: storefront,
                 pause: { [pauses] in try await pauses.wait($0) }
             )
         )

@@ -296,6 +296,9 @@ public final class _FakeAppStore: @unchecked Sendable {
     private var open: [Transaction] = []
     private var backlogIntents: [PurchaseIntent] = []
     public var behaviour: Behaviour = .succeed
+    /// The country of the storefront.
+    public private(set) var country: String?
+    private var countryWatchers: [AsyncStream<Storefront>.Continuation] = []
     /// Products that have more than an id.
     public var products: [String: Product] = [:]
     public var canMakePayments = true
@@ -318,7 +321,7 @@ public final class _FakeAppStore: @unchecked Sendable {
             defer {
                 nextID = 1; watchers = []; intentWatchers = []; open = []; backlogIntents = [];
                 finished = []; entitled = []; statuses = [:]; lastOptions = []; promotions = []
-                behaviour = .succeed; canMakePayments = true; products = [:]
+                behaviour = .succeed; canMakePayments = true; products = [:]; country = nil
             }
             return watchers
         }
@@ -336,6 +339,17 @@ public final class _FakeAppStore: @unchecked Sendable {
         AsyncStream { c in
             lock.withLock { (open + entitled).forEach { c.yield(.verified($0)) } }; c.finish()
         }
+    }
+    func storefronts() -> AsyncStream<Storefront> {
+        AsyncStream { c in lock.withLock { countryWatchers.append(c) } }
+    }
+    /// Stub-only: the account moves to another country.
+    public func _move(to country: String) {
+        let watchers = lock.withLock {
+            self.country = country
+            return countryWatchers
+        }
+        watchers.forEach { $0.yield(Storefront(_stub: country)) }
     }
     func order(_ ids: [String]) {
         lock.withLock {
@@ -420,6 +434,27 @@ public final class _FakeAppStore: @unchecked Sendable {
             if intentWatchers.isEmpty { backlogIntents.append(intent) }
             intentWatchers.forEach { $0.yield(intent) }
         }
+    }
+}
+
+public struct Storefront: Hashable, Identifiable, Sendable {
+    public let countryCode: String
+    public let id: String
+    public init(_stub countryCode: String) { self.countryCode = countryCode; id = countryCode }
+
+    public struct Storefronts: AsyncSequence, Sendable {
+        public typealias Element = Storefront
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            var base: AsyncStream<Storefront>.Iterator
+            public mutating func next() async -> Storefront? { await base.next() }
+        }
+        public func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(base: _FakeAppStore.shared.storefronts().makeAsyncIterator())
+        }
+    }
+    public static var updates: Storefronts { Storefronts() }
+    public static var current: Storefront? {
+        get async { _FakeAppStore.shared.country.map { Storefront(_stub: $0) } }
     }
 }
 

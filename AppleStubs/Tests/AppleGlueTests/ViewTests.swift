@@ -238,8 +238,30 @@ extension OnePhone {
                 await Task.yield()
             }
             let loads = app.server.requests("GET", APIPath.buyButton.path(id: "buy_btn_monthly"))
-            // It loads, and listens for a sign-in.
-            #expect(loads.count == 1 && host.beginnings == 2)
+            // It loads, and listens for a sign-in and for another country.
+            #expect(loads.count == 1 && host.beginnings == 3)
+        }
+
+        @Test func aButtonIsLoadedAnewInAnotherCountry() async throws {
+            let app = TestApp(storefront: { _FakeAppStore.shared.country })
+            let screen = host(LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts.first == "Subscribe" })
+            let updates = app.billing.storefrontUpdates
+            let heard = Locked<[String]>([])
+            let reading = Task { for await c in updates { heard.withLock { $0.append(c) } } }
+            defer { reading.cancel() }
+            // Both the screen and this test listen by now, or will be told of the next move.
+            #expect(
+                await eventually {
+                    _FakeAppStore.shared._move(to: "JPN")
+                    screen.update()
+                    let path = APIPath.buyButton.path(id: "buy_btn_monthly")
+                    let asked = app.server.requests("GET", path).compactMap(\.url.query)
+                    return asked.contains("storefront=JPN") && !heard.withLock { $0 }.isEmpty
+                }
+            )
+            #expect(await app.billing.getStorefront() == "JPN")
         }
 
         @Test func anOpenPortalIsNotReplacedByAnError() async throws {

@@ -126,6 +126,10 @@
                 }
             }
             .task(id: attempt) { await load() }
+            #if canImport(StoreKit)
+                // Another country has other buttons.
+                .task { for await _ in billing.storefrontUpdates { attempt += 1 } }
+            #endif
             .task {
                 for await _ in EntitlementListeners(client: billing.client).looks() {
                     if case .failed = phase { retry() }

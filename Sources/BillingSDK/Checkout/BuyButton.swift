@@ -68,7 +68,8 @@ public final class BuyButton: Identifiable, Sendable {
     ///   ``BillingSDKError/requestRefused(status:code:message:)`` where it may not be bought now:
     ///   code `already_active` where the customer has it already;
     ///   ``BillingSDKError/notPermitted(code:message:)`` where the session was made without buy
-    ///   buttons; ``BillingSDKError/networkUnavailable(_:)`` and
+    ///   buttons, and with `storefront_unsupported` where Checkout is not offered in the country of the
+    ///   customer's App Store account; ``BillingSDKError/networkUnavailable(_:)`` and
     ///   ``BillingSDKError/serverUnavailable(status:message:)`` where there is no answer. Nothing was
     ///   bought then.
     public func checkout() async throws -> URL {

@@ -6,13 +6,17 @@ struct Checkouts: Sendable {
     let client: BillingClient
 
     func checkout(of button: BuyButton) async throws -> URL {
+        let storefront = await client.storefront()
         let response = try await client.sendForCustomerOrNobody(
             "POST",
             APIPath.buyButtonCheckout.path(id: button.id),
-            body: API.BuyButtonCheckoutRequest(),
+            body: API.BuyButtonCheckoutRequest(storefront: storefront),
             visitorBody: {
                 let visitors = VisitorCheckouts(client: client)
-                return API.BuyButtonCheckoutRequest(clientReferenceID: visitors.reference())
+                return API.BuyButtonCheckoutRequest(
+                    clientReferenceID: visitors.reference(),
+                    storefront: storefront
+                )
             }
         )
         let checkout = try response.decoded(API.BuyButtonCheckout.self)

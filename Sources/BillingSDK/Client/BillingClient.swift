@@ -41,6 +41,8 @@ final class BillingClient: Sendable {
     /// What StoreKit shows on this device; nothing where there is none.
     let storeKitStatements: @Sendable () async -> [StoreKitStatement]
     let deliveries = Locked(TransactionDeliveries())
+    /// The country of the App Store account; nil where there is none.
+    let storefront: @Sendable () async -> String?
     let refusals = RefusalReports()
     let log: BillingLog
     /// What is fetched beside an answer, one after the other; nobody waits for it.
@@ -60,6 +62,7 @@ final class BillingClient: Sendable {
         uptime: @escaping @Sendable () -> TimeInterval = { DeviceClock.uptime },
         storeKitStatements: @escaping @Sendable () async -> [StoreKitStatement] =
             StoreKitStatement.ofThisDevice,
+        storefront: @escaping @Sendable () async -> String? = DeviceStorefront.ofThisDevice,
         pause: @escaping @Sendable (TimeInterval) async throws -> Void = {
             try await Task.sleep(nanoseconds: UInt64($0 * 1_000_000_000))
         }
@@ -92,6 +95,7 @@ final class BillingClient: Sendable {
         observations = DeviceObservations(storage: storage)
         self.storeKitStatements = storeKitStatements
         self.pause = pause
+        self.storefront = storefront
     }
 
     // MARK: - Listeners

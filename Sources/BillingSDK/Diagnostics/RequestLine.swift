@@ -21,7 +21,7 @@ enum RequestLine {
 
     /// What a transport threw, without the addresses that its description holds.
     static func of(_ error: any Error) -> String {
-        let code = (error as? URLError).map { " \($0.code.rawValue)" } ?? ""
+        let code = (error as? URLError).map { " \($0.code)" } ?? ""
         return "\(type(of: error))\(code)"
     }
 }
