@@ -22,7 +22,11 @@ let package = Package(
             dependencies: ["UIKit"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        .target(name: "StoreKit", swiftSettings: [.swiftLanguageMode(.v5)]),
+        .target(
+            name: "StoreKit",
+            dependencies: ["UIKit"],
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
         .target(
             name: "SwiftUI",
             dependencies: ["Combine", "UIKit"],

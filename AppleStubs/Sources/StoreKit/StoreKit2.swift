@@ -1,4 +1,7 @@
 import Foundation
+#if canImport(UIKit)
+    import UIKit
+#endif
 
 public enum VerificationResult<SignedType> {
     public enum VerificationError: Error, Sendable {
@@ -87,6 +90,17 @@ public struct Transaction: Identifiable, Sendable, Hashable {
         Transactions { _FakeAppStore.shared.entitledStream() }
     }
     public func finish() async { _FakeAppStore.shared.finish(id) }
+
+    public enum RefundRequestStatus: Sendable { case success, userCancelled }
+    #if canImport(UIKit)
+        @MainActor public static func beginRefundRequest(
+            for transactionID: UInt64,
+            in scene: UIWindowScene
+        ) async throws -> RefundRequestStatus {
+            _FakeAppStore.shared._sheets.append("refund \(transactionID)")
+            return _FakeAppStore.shared._refund
+        }
+    #endif
 }
 
 public struct Product: Identifiable, Sendable, Hashable {
@@ -296,6 +310,10 @@ public final class _FakeAppStore: @unchecked Sendable {
     private var open: [Transaction] = []
     private var backlogIntents: [PurchaseIntent] = []
     public var behaviour: Behaviour = .succeed
+    /// The sheets that were shown.
+    public var _sheets: [String] = []
+    /// What the customer does in the sheet for refunds.
+    public var _refund: Transaction.RefundRequestStatus = .success
     /// The country of the storefront.
     public private(set) var country: String?
     private var countryWatchers: [AsyncStream<Storefront>.Continuation] = []
@@ -322,6 +340,7 @@ public final class _FakeAppStore: @unchecked Sendable {
                 nextID = 1; watchers = []; intentWatchers = []; open = []; backlogIntents = [];
                 finished = []; entitled = []; statuses = [:]; lastOptions = []; promotions = []
                 behaviour = .succeed; canMakePayments = true; products = [:]; country = nil
+                _sheets = []; _refund = .success
             }
             return watchers
         }
@@ -461,4 +480,16 @@ public struct Storefront: Hashable, Identifiable, Sendable {
 public enum AppStore {
     public static var canMakePayments: Bool { _FakeAppStore.shared.canMakePayments }
     public static func sync() async throws {}
+    #if canImport(UIKit)
+        @MainActor public static func showManageSubscriptions(in scene: UIWindowScene) async throws
+        {
+            _FakeAppStore.shared._sheets.append("manage")
+        }
+        @available(iOS 16, *)
+        @MainActor public static func presentOfferCodeRedeemSheet(
+            in scene: UIWindowScene
+        ) async throws {
+            _FakeAppStore.shared._sheets.append("code")
+        }
+    #endif
 }

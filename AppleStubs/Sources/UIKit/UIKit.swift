@@ -62,6 +62,9 @@ extension UIAdaptivePresentationControllerDelegate {
     }
 }
 
+@MainActor open class UIScene: UIResponder {}
+@MainActor open class UIWindowScene: UIScene {}
+
 @MainActor open class UIApplication: UIResponder {
     public struct OpenExternalURLOptionsKey: Hashable, RawRepresentable, @unchecked Sendable {
         public var rawValue: String

@@ -106,6 +106,28 @@ extension OnePhone {
             #expect(try await billing.getPromotedProducts().isEmpty)
         }
 
+        // MARK: - Apple's sheets
+
+        @Test func afterManagingSubscriptionsTheEntitlementsAreFresh() async throws {
+            let app = TestApp(maximumStale: 36000)
+            _ = try await app.keys()
+            app.server.grant("premium", to: "cus_ada")
+            try await app.billing.showAppStoreSubscriptions(in: UIWindowScene())
+            #expect(store._sheets == ["manage"] && app.heardSets == [["premium"]])
+        }
+
+        @Test func codesAndRefundsHaveApplesSheets() async throws {
+            let billing = TestApp().billing
+            try await billing.showOfferCodeSheet(in: UIWindowScene())
+            let refund = {
+                try await billing.showRefundSheet(forTransaction: 7, in: UIWindowScene())
+            }
+            #expect(try await refund() == .requested)
+            store._refund = .userCancelled
+            #expect(try await refund() == .cancelled)
+            #expect(store._sheets == ["code", "refund 7", "refund 7"])
+        }
+
         // MARK: - A device without an answer
 
         @Test func storeKitsEntitlementsAndStatusDecideWhereTheServerNeverHas() async throws {

@@ -1,0 +1,58 @@
+#if os(iOS) || BILLING_APPLE_STUBS
+    import Foundation
+    import StoreKit
+    import UIKit
+
+    /// How the customer left Apple's sheet for a refund.
+    public enum RefundRequest: String, Hashable, Sendable, CaseIterable {
+        /// Asked for; Apple decides, and the server hears of it.
+        case requested
+        /// The customer turned back.
+        case cancelled
+    }
+
+    extension BillingSDK {
+        /// Shows Apple's sheet for managing subscriptions; entitlements are refreshed when it closes.
+        ///
+        /// <https://developer.apple.com/documentation/storekit/appstore/showmanagesubscriptions(in:)>
+        /// - Throws: StoreKit's errors.
+        @MainActor
+        public func showAppStoreSubscriptions(in scene: UIWindowScene) async throws {
+            try await AppStore.showManageSubscriptions(in: scene)
+            await client.refreshIfSignedIn()
+        }
+
+        /// Shows Apple's sheet in which the customer redeems an offer code.
+        ///
+        /// What they redeem arrives as a transaction, see ``PurchaseInbox``. On iOS 15 use StoreKit 1's
+        /// `presentCodeRedemptionSheet()`. On Mac Catalyst the sheet is reported not to work.
+        /// <https://developer.apple.com/documentation/storekit/appstore/presentoffercoderedeemsheet(in:)>
+        /// - Throws: StoreKit's errors.
+        @available(iOS 16, *)
+        @MainActor
+        public func showOfferCodeSheet(in scene: UIWindowScene) async throws {
+            try await AppStore.presentOfferCodeRedeemSheet(in: scene)
+        }
+
+        /// Shows Apple's sheet in which the customer asks for a refund of a transaction.
+        ///
+        /// <https://developer.apple.com/documentation/storekit/transaction/beginrefundrequest(for:in:)>
+        /// - Parameter transactionID: the App Store's id, as ``RestoredPurchase/id``.
+        /// - Throws: StoreKit's errors.
+        @MainActor
+        public func showRefundSheet(
+            forTransaction transactionID: UInt64,
+            in scene: UIWindowScene
+        ) async throws -> RefundRequest {
+            let outcome = try await StoreKit.Transaction.beginRefundRequest(
+                for: transactionID,
+                in: scene
+            )
+            switch outcome {
+            case .success: return .requested
+            case .userCancelled: return .cancelled
+            @unknown default: return .cancelled
+            }
+        }
+    }
+#endif
