@@ -45,7 +45,10 @@ import Testing
 
     @Test(arguments: [
         ("en", "Try again"), ("en_GB", "Try again"), ("ja", "もう一度試す"), ("ja_JP", "もう一度試す"),
-        ("ja-JP", "もう一度試す"), ("fr_FR", "Try again"), ("", "Try again"), ("ar", "Try again"),
+        ("ja-JP", "もう一度試す"), ("fr_CA", "Réessayer"), ("de_AT", "Erneut versuchen"),
+        ("es_MX", "Volver a intentarlo"),
+        ("ko_KR", "다시 시도"), ("zh-Hans_CN", "重试"), ("zh_CN", "重试"), ("zh_TW", "Try again"),
+        ("zh-Hant_HK", "Try again"), ("", "Try again"), ("ar", "Try again"),
     ])
     func theLocaleDecides(_ locale: String, _ text: String) {
         #expect(Texts(Locale(identifier: locale))[.buyButtonTryAgain] == text)

@@ -3,7 +3,7 @@ import Foundation
 /// The words of the SDK's views, in the language of the view they are in.
 struct Texts: Sendable {
     /// The languages that there are words in; the first is used for all others.
-    static let languages = ["en", "ja"]
+    static let languages = ["en", "ja", "de", "fr", "es", "ko", "zh-Hans"]
 
     private let bundle: Bundle
 
@@ -14,11 +14,29 @@ struct Texts: Sendable {
     static var resources: Bundle { .module }
 
     init(_ locale: Locale, resources: Bundle) {
-        let language = locale.identifier.prefix { $0 != "_" && $0 != "-" }.lowercased()
-        let known = Self.languages.contains(language) ? language : Self.languages[0]
-        bundle =
-            resources.path(forResource: known, ofType: "lproj").flatMap { Bundle(path: $0) }
-            ?? resources
+        let known = Self.language(of: locale.identifier)
+        // Xcode keeps the folder's name, the package manager's own build writes it in lower case.
+        let folder =
+            resources.path(forResource: known, ofType: "lproj")
+            ?? resources.path(forResource: known.lowercased(), ofType: "lproj")
+        bundle = folder.flatMap { Bundle(path: $0) } ?? resources
+    }
+
+    /// The language among ours for a locale such as `de_AT`, `zh-Hans_CN` or `zh_TW`.
+    ///
+    /// There are no words in traditional characters, so who reads these gets the first language: simplified
+    /// ones are for those who name them, and for China and Singapore.
+    static func language(of identifier: String) -> String {
+        let parts = identifier.split { $0 == "_" || $0 == "-" }.map { $0.lowercased() }
+        guard let first = parts.first else { return languages[0] }
+        if first == "zh" {
+            let isSimplified =
+                parts.contains("hans")
+                || (!parts.contains("hant")
+                    && (parts.count == 1 || parts.contains("cn") || parts.contains("sg")))
+            return isSimplified ? "zh-Hans" : languages[0]
+        }
+        return languages.contains(first) ? first : languages[0]
     }
 
     /// The words under `key`.
