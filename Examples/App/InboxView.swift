@@ -47,7 +47,9 @@ struct GateView: View {
             }
             Button("I accept the terms") { Task { await shop.acceptTerms() } }
         case .age:
-            Button("I am 18 or older") { Task { await shop.stateAge(18) } }
+            if let age = shop.minimumAge {
+                Button("I am \(age) or older") { Task { await shop.stateAge(age) } }
+            }
         }
     }
 }

@@ -23,6 +23,8 @@ final class Shop: ObservableObject {
     /// What the customer put off, while nothing else waits.
     @Published private(set) var postponed: PendingPurchase?
     @Published private(set) var missingTerms: [TermsDocument] = []
+    /// The age that must be stated, by the catalog.
+    @Published private(set) var minimumAge: Int?
     @Published var isPortalShown = false
     /// How often the inbox was looked into; only the last look decides what is shown.
     private var looks = 0
@@ -115,12 +117,12 @@ final class Shop: ObservableObject {
         hideWhatIsDone()
         guard !billing.purchaseInbox.pending.isEmpty else { return }
         guard let readiness = try? await billing.getPurchaseReadiness(isSetUp: true) else { return }
-        var terms: [TermsDocument] = []
+        var consents: Consents?
         if case .pass(let gate, _)? = billing.purchaseInbox.next(readiness),
-            gate == .terms || gate == .subscriptionTerms
+            [.terms, .subscriptionTerms, .age].contains(gate)
         {
             do {
-                terms = try await billing.getConsents().missingTerms
+                consents = try await billing.getConsents()
             } catch {
                 // Nobody accepts what they cannot read.
                 message = "The terms could not be loaded. Try again."
@@ -129,7 +131,8 @@ final class Shop: ObservableObject {
         }
         // An answer that was overtaken by a later look says what was.
         guard look == looks else { return }
-        missingTerms = terms
+        missingTerms = consents?.missingTerms ?? []
+        minimumAge = consents?.minimumAge
         nextStep = billing.purchaseInbox.next(readiness)
     }
 
@@ -157,7 +160,11 @@ final class Shop: ObservableObject {
     }
 
     func stateAge(_ years: Int) async {
-        _ = try? await billing.stateAge(atLeast: years)
+        do {
+            try await billing.stateAge(atLeast: years)
+        } catch {
+            message = "That could not be recorded. Try again."
+        }
         await lookIntoInbox()
     }
 
