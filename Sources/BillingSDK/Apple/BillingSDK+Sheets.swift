@@ -37,7 +37,9 @@
         /// Shows Apple's sheet in which the customer asks for a refund of a transaction.
         ///
         /// <https://developer.apple.com/documentation/storekit/transaction/beginrefundrequest(for:in:)>
-        /// - Parameter transactionID: the App Store's id, as ``RestoredPurchase/id``.
+        /// - Parameters:
+        ///   - transactionID: the App Store's id, as ``RestoredPurchase/id``.
+        ///   - scene: where the sheet is shown.
         /// - Throws: StoreKit's errors.
         @MainActor
         public func showRefundSheet(
