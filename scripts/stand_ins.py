@@ -22,7 +22,8 @@ WORDS = r"(?:@\w+(?:\([^)]*\))? |public |nonisolated(?:\(unsafe\))? |open )*"
 def declarations(path):
     """Each public declaration of a stand-in: its name, what stands before it, whether it is a type."""
     around, attributes = [], []
-    for line in path.read_text().split("\n"):
+    lines = path.read_text().split("\n")
+    for number, line in enumerate(lines):
         text, indent = line.strip(), len(line) - len(line.lstrip())
         if not text or text.startswith("//"):
             continue
@@ -41,6 +42,10 @@ def declarations(path):
             named = kind or MEMBER.match(rest)
             if named:
                 name = ".".join([n for _, n in around] + [named.group(1)])
+                if not kind and "func " in rest:
+                    first = rest.partition("(")[2].strip() or lines[number + 1].strip()
+                    # The label tells overloads apart; a row without one is for the others.
+                    name += "(" + re.split(r"\W", first)[0] + ":"
                 # What begins with an underscore, and what is in it, is the stand-ins' own.
                 if not re.search(r"(^|\.)_", name):
                     yield name, " ".join(attributes) + " " + words, bool(kind)
@@ -78,6 +83,10 @@ def main():
             own = attributes if "nonisolated" in attributes else attributes + above.replace("@MainActor", "")
             if is_type:
                 enclosing[name] = own
+            if (module, name + ")") in rows:
+                name += ")"
+            elif not is_type:
+                name = name.partition("(")[0]
             row = rows.get((module, name))
             if row is None:
                 if is_type:

@@ -54,6 +54,31 @@ import Testing
         #expect(Texts(Locale(identifier: locale))[.buyButtonTryAgain] == text)
     }
 
+    @Test(arguments: [
+        ("en_US", nil, "¥1,500 a month"), ("en_US", 3, "¥1,500 every 3 months"),
+        ("de_DE", 1, "1.500\u{a0}¥ im Monat"), ("ja_JP", nil, "月額¥1,500"),
+    ])
+    func thePriceIsSaidWithItsPeriod(_ locale: String, _ count: Int?, _ text: String) {
+        let button = BuyButton(
+            id: "b",
+            active: true,
+            callToAction: nil,
+            checkoutUrl: "",
+            lineItemGroup: .init(amountTotal: "1500", currency: "jpy"),
+            product: .init(
+                id: "p",
+                name: "P",
+                appStoreProductID: nil,
+                interval: "month",
+                intervalCount: count
+            ),
+            client: TestApp().billing.client
+        )
+        let said = button.formattedPriceAndPeriod(locale: Locale(identifier: locale))
+        // Japan's own locale writes the yen sign in full width.
+        #expect(said?.replacingOccurrences(of: "\u{ffe5}", with: "¥") == text)
+    }
+
     @Test func placeholdersAreFilled() {
         let texts = Texts(Locale(identifier: "en"))
         #expect(texts(.buyButtonLabel, "Buy", "100 coins", "¥1") == "Buy, 100 coins, ¥1")

@@ -273,6 +273,16 @@ public struct Product: Identifiable, Sendable, Hashable {
     {
         try _FakeAppStore.shared.purchase(self, options: options)
     }
+    #if canImport(UIKit)
+        @available(iOS 17, *)
+        @MainActor public func purchase(
+            confirmIn scene: some UIScene,
+            options: Set<PurchaseOption> = []
+        ) async throws -> PurchaseResult {
+            _FakeAppStore.shared._sheets.append("purchase")
+            return try _FakeAppStore.shared.purchase(self, options: options)
+        }
+    #endif
 }
 
 @available(iOS 16.4, macOS 14.4, *)

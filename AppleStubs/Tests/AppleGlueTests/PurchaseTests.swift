@@ -33,6 +33,22 @@ extension OnePhone {
             #expect(store.lastOptions == [.appAccountToken(FakeServer.token(of: "cus_ada"))])
         }
 
+        @Test func aPurchaseInASceneIsAskedForAndTiedToTheCustomerToo() async throws {
+            let app = await launched()
+            guard
+                case .purchased = try await app.billing.purchase(
+                    Product(_stub: "monthly"),
+                    confirmIn: UIWindowScene()
+                )
+            else {
+                Issue.record("not purchased")
+                return
+            }
+            #expect(app.server.world.withLock { $0.prepared } == ["monthly"])
+            #expect(store._sheets == ["purchase"] && store.finished == [1])
+            #expect(store.lastOptions == [.appAccountToken(FakeServer.token(of: "cus_ada"))])
+        }
+
         @Test func whatTheCustomerHasAlreadyIsNotSoldAgain() async throws {
             let app = await launched()
             app.server.mood(.answers(409, .alreadyActive), on: .appStorePurchases)

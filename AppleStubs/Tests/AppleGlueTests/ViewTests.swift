@@ -50,7 +50,9 @@ extension OnePhone {
             let app = TestApp()
             let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
             #expect(
-                modifiers(button.view()).contains("accessibilityLabel(Subscribe, Monthly, ¥1,500)")
+                modifiers(button.view()).contains(
+                    "accessibilityLabel(Subscribe, Monthly, ¥1,500 a month)"
+                )
             )
             let node = _Stub.render(button.view())
             #expect(
@@ -160,7 +162,9 @@ extension OnePhone {
                 english(view.environment(\.layoutDirection, direction)).first("HStack")?
                     .leftToRight.flatMap(\.texts)
             }
-            #expect(rows == [["Subscribe", "¥1,500"], ["¥1,500", "Subscribe"]])
+            #expect(
+                rows == [["Subscribe", "¥1,500 a month"], ["¥1,500 a month", "Subscribe"]]
+            )
         }
 
         // MARK: - The gate

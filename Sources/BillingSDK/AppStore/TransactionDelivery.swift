@@ -52,8 +52,9 @@ struct TransactionDelivery: Sendable {
     private var deliveries: Locked<TransactionDeliveries> { client.deliveries }
     private var claims: ClaimedTransactions { ClaimedTransactions(storage: client.storage) }
 
-    /// Takes a transaction to the server. One statement that arrives in two ways is sent once, unless
-    /// it claims the purchase.
+    /// Takes a transaction to the server.
+    ///
+    /// One statement that arrives in two ways is sent once, unless it claims the purchase.
     @discardableResult
     func deliver(
         _ transaction: SignedTransaction,

@@ -73,7 +73,12 @@
             _ product: Product,
             _ options: Set<Product.PurchaseOption>
         ) async throws -> AppStorePurchase {
-            switch try await product.purchase(options: options) {
+            try await complete(product.purchase(options: options))
+        }
+
+        /// Takes what StoreKit sold to the server.
+        func complete(_ result: Product.PurchaseResult) async throws -> AppStorePurchase {
+            switch result {
             case .success(let result):
                 let outcome: DeliveryOutcome
                 do {
@@ -176,33 +181,7 @@
         /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in, or nobody is any
         ///   more; StoreKit's errors.
         public func restorePurchases() async throws -> [RestoredPurchase] {
-            guard try await client.session() != nil else { throw BillingSDKError.unauthenticated }
-            try await AppStore.sync()
-            var restored: [RestoredPurchase] = []
-            for await result in StoreKit.Transaction.currentEntitlements {
-                let transaction = SignedTransaction(result)
-                let outcome: RestoredPurchase.Outcome
-                do {
-                    let delivery = TransactionDelivery(client: client)
-                    switch try await delivery.deliverAttended(transaction, mode: .restored) {
-                    case .taken(let submission): outcome = .taken(submission)
-                    case .refused(let refusal): outcome = .refused(refusal)
-                    }
-                } catch BillingSDKError.unauthenticated {
-                    throw BillingSDKError.unauthenticated
-                } catch {
-                    outcome = .awaitingServer(error)
-                }
-                restored.append(
-                    RestoredPurchase(
-                        id: transaction.id,
-                        productID: transaction.productID,
-                        outcome: outcome
-                    )
-                )
-            }
-            await client.deliverUnfinishedTransactions()
-            return restored
+            try await Restoration(client: client).restore()
         }
 
         /// Claims as ``restorePurchases()`` does, and says only how many the server has taken.

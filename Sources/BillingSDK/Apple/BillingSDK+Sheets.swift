@@ -12,6 +12,27 @@
     }
 
     extension BillingSDK {
+        /// Buys `product` as ``purchase(_:options:)`` does, with Apple's sheet in one scene of the app.
+        ///
+        /// For UIKit apps with several scenes, or windows:
+        /// <https://developer.apple.com/documentation/storekit/product/purchase(confirmin:options:)-6dj6y>
+        /// - Parameters:
+        ///   - product: what to buy.
+        ///   - scene: where the customer is asked.
+        ///   - options: further options of StoreKit, without an account token.
+        /// - Throws: as ``purchase(_:options:)``.
+        @available(iOS 17, *)
+        @MainActor
+        public func purchase(
+            _ product: Product,
+            confirmIn scene: UIWindowScene,
+            options: Set<Product.PurchaseOption> = []
+        ) async throws -> AppStorePurchase {
+            let token = try await PurchasePreparation(client: client).accountToken(for: product.id)
+            let options = token.map { options.union([.appAccountToken($0)]) } ?? options
+            return try await complete(product.purchase(confirmIn: scene, options: options))
+        }
+
         /// Shows Apple's sheet for managing subscriptions; entitlements are refreshed when it closes.
         ///
         /// <https://developer.apple.com/documentation/storekit/appstore/showmanagesubscriptions(in:)>

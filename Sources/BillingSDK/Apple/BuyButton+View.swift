@@ -51,7 +51,7 @@
         }
 
         private var texts: Texts { Texts(locale) }
-        private var price: String? { button.formattedPrice(locale: locale) }
+        private var price: String? { button.formattedPriceAndPeriod(locale: locale) }
 
         private var title: String {
             if progress == .failed { return texts[.buyButtonTryAgain] }

@@ -23,6 +23,8 @@ public final class BuyButton: Identifiable, Sendable {
         public let appStoreProductID: String?
         /// `month`, `year` and so on between payments; nil if it is paid once.
         public let interval: String?
+        /// How many intervals lie between payments: 3 and `month` is a quarter; nil: one.
+        public let intervalCount: Int?
     }
 
     /// `buy_btn_…`.
@@ -85,6 +87,20 @@ public final class BuyButton: Identifiable, Sendable {
         formatter.currencyCode = lineItemGroup.currency.uppercased()
         let major = minor / pow(Decimal(10), Self.minorDigits(of: lineItemGroup.currency))
         return formatter.string(from: NSDecimalNumber(decimal: major))
+    }
+
+    /// The price with the time that it is for, such as `¥1,500 a month`, in the language of `locale`; the
+    /// price alone for what is paid once, nil if the amount cannot be read.
+    ///
+    /// App Review wants both to be seen where a subscription is sold.
+    public func formattedPriceAndPeriod(locale: Locale = .current) -> String? {
+        guard let price = formattedPrice(locale: locale) else { return nil }
+        guard let interval = product.interval else { return price }
+        let count = product.intervalCount ?? 1
+        guard let key = Texts.Key(rawValue: "price.\(interval)" + (count == 1 ? "" : "s")) else {
+            return price
+        }
+        return Texts(locale)(key, price, String(count))
     }
 
     /// How many digits Stripe's minor unit has; not always the formatter's idea of the currency.

@@ -24,7 +24,8 @@ extension BillingClient {
                 id: data.product.id,
                 name: data.product.name,
                 appStoreProductID: data.product.appStoreProductID,
-                interval: data.product.interval
+                interval: data.product.interval,
+                intervalCount: data.product.intervalCount
             ),
             client: self
         )
