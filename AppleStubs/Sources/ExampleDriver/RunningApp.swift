@@ -11,8 +11,8 @@ import UIKit
 @MainActor final class RunningApp {
     private let shop: Shop
     private let promoted: PromotedPurchases
-    /// The page that lies over the screen, and what its closing does.
-    private var page: (page: SFSafariViewController, dismiss: () -> Void)?
+    /// The page that lies over the screen, what its closing does, and the sheet that holds both.
+    private var page: (page: SFSafariViewController, dismiss: () -> Void, sheet: _Node)?
 
     init(tollgate: String, publishableKey: String, backend: String) {
         let configuration = BillingSDK.Configuration(
@@ -66,7 +66,7 @@ import UIKit
         case "sell" where words.count == 2: _FakeAppStore.shared.nextJWS = words[1]
         case "page": return await lookAtPage()
         case "close":
-            guard let (page, dismiss) = page else { return "no page to close" }
+            guard let (page, dismiss, _) = page else { return "no page to close" }
             page.delegate?.safariViewControllerDidFinish(page)
             guard !shop.isPortalShown else { return "the page stays open" }
             dismiss()
@@ -84,10 +84,12 @@ import UIKit
         guard let node = screen.all.first(where: { $0.sheet != nil }), let sheet = node.sheet,
             let dismiss = node.dismissSheet
         else { return "no page" }
-        for task in sheet().all.compactMap(\.task) { await task() }
-        guard let page = sheet().first("UIViewController")?.controller as? SFSafariViewController
-        else { return "no page: \(sheet().texts)" }
-        self.page = (page, dismiss)
+        // What loads it; the tasks after that listen for as long as the page is there.
+        for task in sheet().all.compactMap(\.tasks.first) { await task.1() }
+        let shown = sheet()
+        guard let page = shown.first("UIViewController")?.controller as? SFSafariViewController
+        else { return "no page: \(shown.texts)" }
+        self.page = (page, dismiss, shown)
         return page._url.absoluteString
     }
 

@@ -284,11 +284,11 @@ gates:
             assert "Put off" not in app("gone", "You chose")
 
             app("promote", "com.example.app.coins100", "once")
-            screen = app("wait", "I am 18 or older")
+            screen = app("wait", "I am 13 or older")
             assert "I accept the terms" not in screen and "Continue" not in screen
-            app("press", "I am 18 or older")
+            app("press", "I am 13 or older")
             screen = app("wait", "You chose com.example.app.coins100")
-            assert "Continue" in screen and consents() == (accepted, 18)
+            assert "Continue" in screen and consents() == (accepted, 13)
             # Put off, it asks no more, and is taken up again when the customer wants it.
             app("press", "Later")
             assert "Continue" not in app("wait", "You chose com.example.app.coins100 earlier")
