@@ -4,13 +4,13 @@ internal import TollgateAPI
 /// Buttons, the portal and coins.
 extension BillingClient {
     func buyButton(id: String) async throws -> BuyButton {
+        // A visitor's first contact may be this; what StoreKit says can be read offline from then on.
+        later { await self.keepCatalog() }
         // Where Checkout is not offered in the customer's country the button is not active.
         let country = await storefront().map { "?storefront=" + $0 } ?? ""
         let path = APIPath.buyButton.path(id: id) + country
         let response = try await send(request("GET", path, key: configuration.publishableKey))
         let data = try response.decoded(API.BuyButton.self)
-        // A visitor's first contact may be this; what StoreKit says can be read offline from then on.
-        later { await self.keepCatalog() }
         return BuyButton(
             id: data.id,
             active: data.active,

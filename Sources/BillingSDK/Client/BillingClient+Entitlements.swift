@@ -126,8 +126,8 @@ extension BillingClient {
         }
         // The answer is given before these are there.
         later {
-            await self.keepCatalog()
             if let token, self.offline.canVerify { await self.keepKey(of: token) }
+            await self.keepCatalog()
             DeviceComparison(client: self).observe(list, of: customer)
         }
     }

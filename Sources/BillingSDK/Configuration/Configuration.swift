@@ -39,7 +39,7 @@ extension BillingSDK {
         /// From which level on the SDK writes what it does; warnings and errors unless set.
         public var logLevel = BillingLogEntry.Level.warning
         /// Who gets the lines of the log, on no particular thread; nil: the system's log on Apple's systems
-        /// (subsystem `BillingSDK`), standard error elsewhere.
+        /// (subsystem `BillingSDK`), nobody elsewhere.
         public var logHandler: (@Sendable (BillingLogEntry) -> Void)?
 
         /// The paths of the universal links by which a checkout leads back into the app, as the

@@ -62,7 +62,7 @@ final class BillingLog: Sendable {
         if level >= self.level { handler(entry) }
     }
 
-    /// The system's log on Apple's systems, standard error elsewhere.
+    /// The system's log on Apple's systems; elsewhere only a handler hears.
     private static let system: @Sendable (BillingLogEntry) -> Void = { entry in
         #if canImport(os)
             let logger = Logger(subsystem: "BillingSDK", category: "billing")
@@ -74,9 +74,6 @@ final class BillingLog: Sendable {
                 case .error: .error
                 }
             logger.log(level: type, "\(entry.message, privacy: .public)")
-        #else
-            let line = "BillingSDK \(entry.level): \(entry.message)\n"
-            FileHandle.standardError.write(Data(line.utf8))
         #endif
     }
 }

@@ -114,8 +114,14 @@ final class AppOnServer: Sendable {
     }
 
     func keys(forceRefresh: Bool = false) async throws -> [String] {
-        try await billing.getActiveEntitlements(forceRefresh: forceRefresh).map(\.lookupKey)
+        let keys = try await billing.getActiveEntitlements(forceRefresh: forceRefresh)
+            .map(\.lookupKey)
+        await settled()
+        return keys
     }
+
+    /// Waits for what the SDK fetches beside its answers: catalog and keys.
+    func settled() async { await billing.client.background.withLock { $0 }?.value }
 
     func signIn(_ name: String?) { user.withLock { $0 = name } }
     func takeDown(_ isDown: Bool = true) { network.withLock { $0.isDown = isDown } }

@@ -114,6 +114,7 @@ struct SDKFaultTests {
             }
             let visitor = try AppOnServer(server, cache: folder)
             _ = try await visitor.billing.getBuyButton(id: "buy_pro_monthly")
+            await visitor.settled()
             let app = try AppOnServer(server, cache: folder, storeKit: storeKit)
             let session = try await app.session(of: "ada")
             app.billing.setCustomerSessionProvider { session }
