@@ -81,20 +81,26 @@
         public func getAppStoreSubscriptions(
             groupID: String
         ) async throws -> [AppStoreSubscription] {
-            try await Product.SubscriptionInfo.status(for: groupID).compactMap { status in
-                guard case .verified(let transaction) = status.transaction,
-                    case .verified(let renewal) = status.renewalInfo
-                else { return nil }
-                return AppStoreSubscription(
-                    state: AppStoreSubscription.State(status.state),
-                    productID: transaction.productID,
-                    expirationDate: transaction.expirationDate,
-                    willAutoRenew: renewal.willAutoRenew,
-                    nextProductID: renewal.autoRenewPreference,
-                    gracePeriodExpirationDate: renewal.gracePeriodExpirationDate,
-                    offer: transaction.offerType.map { AppStoreSubscription.Offer($0) }
-                )
-            }
+            try await Product.SubscriptionInfo.status(for: groupID)
+                .compactMap { AppStoreSubscription($0) }
+        }
+    }
+
+    extension AppStoreSubscription {
+        /// Nil for what StoreKit could not verify.
+        fileprivate init?(_ status: Product.SubscriptionInfo.Status) {
+            guard case .verified(let transaction) = status.transaction,
+                case .verified(let renewal) = status.renewalInfo
+            else { return nil }
+            self.init(
+                state: AppStoreSubscription.State(status.state),
+                productID: transaction.productID,
+                expirationDate: transaction.expirationDate,
+                willAutoRenew: renewal.willAutoRenew,
+                nextProductID: renewal.autoRenewPreference,
+                gracePeriodExpirationDate: renewal.gracePeriodExpirationDate,
+                offer: transaction.offerType.map { Offer($0) }
+            )
         }
     }
 

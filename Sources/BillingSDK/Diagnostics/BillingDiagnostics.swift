@@ -32,28 +32,30 @@ public struct BillingDiagnostics: Hashable, Sendable {
     }
 }
 
-extension BillingSDK {
-    /// What the SDK knows now, for a screen of the app's developers or a report to support.
-    public func diagnostics() -> BillingDiagnostics {
+extension BillingDiagnostics {
+    init(of client: BillingClient) {
         let now = client.now()
         let (isSignedIn, answer) = client.guarded.withLock {
             ($0.state.customer != nil, $0.state.lastAnswer(at: now))
         }
-        let server: String
         do {
             server = try client.address.get().base
         } catch {
             server = error.localizedDescription
         }
-        return BillingDiagnostics(
-            server: server,
-            isTestMode: client.configuration.publishableKey.hasPrefix("pk_test_"),
-            isSignedIn: isSignedIn,
-            lastAnswer: answer,
-            canVerifyAnswers: client.offline.canVerify,
-            waitingTransactions: client.deliveries.withLock { $0.waiting.count },
-            pendingPurchases: purchaseInbox.pending.count,
-            problems: client.log.problems
-        )
+        isTestMode = client.configuration.publishableKey.hasPrefix("pk_test_")
+        self.isSignedIn = isSignedIn
+        lastAnswer = answer
+        canVerifyAnswers = client.offline.canVerify
+        waitingTransactions = client.deliveries.withLock { $0.waiting.count }
+        pendingPurchases = client.inbox.pending.count
+        problems = client.log.problems
+    }
+}
+
+extension BillingSDK {
+    /// What the SDK knows now, for a screen of the app's developers or a report to support.
+    public func diagnostics() -> BillingDiagnostics {
+        BillingDiagnostics(of: client)
     }
 }
