@@ -6,7 +6,7 @@
 import PackageDescription
 
 let stubs: [Target.Dependency] = [
-    "Combine", "Network", "SafariServices", "StoreKit", "SwiftUI", "UIKit",
+    "Combine", "DeclaredAgeRange", "Network", "SafariServices", "StoreKit", "SwiftUI", "UIKit",
 ]
 let asApple: SwiftSetting = .define("BILLING_APPLE_STUBS")
 
@@ -19,6 +19,11 @@ let package = Package(
         .target(name: "UIKit", swiftSettings: [.swiftLanguageMode(.v5)]),
         .target(
             name: "SafariServices",
+            dependencies: ["UIKit"],
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
+        .target(
+            name: "DeclaredAgeRange",
             dependencies: ["UIKit"],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),

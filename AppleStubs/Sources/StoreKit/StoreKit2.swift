@@ -212,6 +212,18 @@ public struct Product: Identifiable, Sendable, Hashable {
                 self.state = state; self.transaction = .verified(transaction)
                 self.renewalInfo = .verified(renewalInfo)
             }
+
+            public struct Statuses: AsyncSequence, Sendable {
+                public typealias Element = Status
+                public struct AsyncIterator: AsyncIteratorProtocol {
+                    var base: AsyncStream<Status>.Iterator
+                    public mutating func next() async -> Status? { await base.next() }
+                }
+                public func makeAsyncIterator() -> AsyncIterator {
+                    AsyncIterator(base: _FakeAppStore.shared.statusChanges().makeAsyncIterator())
+                }
+            }
+            public static var updates: Statuses { Statuses() }
         }
         public static func status(for groupID: String) async throws -> [Status] {
             _FakeAppStore.shared.statuses[groupID] ?? []
@@ -326,6 +338,7 @@ public final class _FakeAppStore: @unchecked Sendable {
     public var _refund: Transaction.RefundRequestStatus = .success
     /// The country of the storefront.
     public private(set) var country: String?
+    private var statusWatchers: [AsyncStream<Product.SubscriptionInfo.Status>.Continuation] = []
     private var countryWatchers: [AsyncStream<Storefront>.Continuation] = []
     /// Products that have more than an id.
     public var products: [String: Product] = [:]
@@ -368,6 +381,13 @@ public final class _FakeAppStore: @unchecked Sendable {
         AsyncStream { c in
             lock.withLock { (open + entitled).forEach { c.yield(.verified($0)) } }; c.finish()
         }
+    }
+    func statusChanges() -> AsyncStream<Product.SubscriptionInfo.Status> {
+        AsyncStream { c in lock.withLock { statusWatchers.append(c) } }
+    }
+    /// Stub-only: the state of a subscription changes.
+    public func _change(_ status: Product.SubscriptionInfo.Status) {
+        lock.withLock { statusWatchers }.forEach { $0.yield(status) }
     }
     func storefronts() -> AsyncStream<Storefront> {
         AsyncStream { c in lock.withLock { countryWatchers.append(c) } }

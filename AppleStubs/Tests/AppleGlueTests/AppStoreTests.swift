@@ -1,5 +1,6 @@
 import Foundation
 import FoundationNetworking
+import DeclaredAgeRange
 import StoreKit
 import Testing
 import TollgateAPI
@@ -104,6 +105,42 @@ extension OnePhone {
             )
             try await billing.setPromotedProductOrder([])
             #expect(try await billing.getPromotedProducts().isEmpty)
+        }
+
+        @Test func aChangeOfASubscriptionsStatusRefreshesTheEntitlements() async throws {
+            let app = TestApp(maximumStale: 36000)
+            app.server.grant("premium", to: "cus_ada")
+            _ = try await app.keys()
+            app.server.grant("premium", to: "cus_ada", ground: .grace)
+            let transaction = Transaction(_stub: 1, productID: "monthly", jws: "j")
+            let status = Product.SubscriptionInfo.Status(
+                _stub: .inGracePeriod,
+                transaction,
+                .init(_stub: "monthly")
+            )
+            #expect(
+                await eventually {
+                    store._change(status)
+                    return app.heardSets.count == 2
+                }
+            )
+        }
+
+        // MARK: - The age
+
+        @Test func theSystemIsAskedForTheCatalogsAgeAndWhatIsSharedIsRecorded() async throws {
+            let app = TestApp()
+            app.server.world.withLock { $0.catalog.gates = .init(minimumAge: 16) }
+            _FakeAge.gates = []
+            for (age, isMissing) in [(nil, true), (12, true), (30, false)] as [(Int?, Bool)] {
+                _FakeAge.age = age
+                let consents = try await app.billing.requestAge(in: UIViewController())
+                #expect(consents.isAgeMissing == isMissing)
+            }
+            #expect(try await app.billing.getConsents().statedAge == 16)
+            // It is on record: nobody is asked again.
+            _ = try await app.billing.requestAge(in: UIViewController())
+            #expect(_FakeAge.gates == [16, 16, 16])
         }
 
         // MARK: - Apple's sheets

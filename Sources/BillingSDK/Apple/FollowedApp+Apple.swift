@@ -22,6 +22,7 @@
 
         private let observation = Locked(Observation.beginning)
         private let updates: Task<Void, Never>?
+        private let statuses: Task<Void, Never>
         private let network: Locked<NWPathMonitor>
 
         init(client: BillingClient) {
@@ -55,6 +56,13 @@
                     Task { await TransactionDelivery(client: client).retryNow() }
                 }
             )
+            statuses = Task { [weak client] in
+                // A payment fails or is mended, somebody turns renewal off: the server knows it soon.
+                for await _ in Product.SubscriptionInfo.Status.updates {
+                    guard let client else { return }
+                    await client.refreshIfSignedIn()
+                }
+            }
             guard handlesTransactions else {
                 updates = nil
                 return
@@ -76,6 +84,7 @@
 
         deinit {
             updates?.cancel()
+            statuses.cancel()
             network.withLock { $0.cancel() }
             observation.withLock { observation in
                 if case .observing(let observer) = observation {
