@@ -106,28 +106,7 @@
         @MainActor
         public func purchase(_ product: Product, offer: String) async throws -> AppStorePurchase {
             let preparation = PurchasePreparation(client: client)
-            _ = try await preparation.accountToken(for: product.id)
-            let answer = try await preparation.offerSignature(product: product.id, offer: offer)
-            guard let signed = answer.promotionalOffer,
-                let nonce = UUID(uuidString: signed.nonce),
-                let signature = Data(base64Encoded: signed.signature),
-                let timestamp = Int(exactly: signed.timestamp),
-                let token = UUID(uuidString: answer.appAccountToken)
-            else { throw BillingSDKError.invalidResponse("not an offer's signature") }
-            return try await buy(
-                product,
-                [
-                    // The token is part of what was signed.
-                    .appAccountToken(token),
-                    .promotionalOffer(
-                        offerID: signed.offerID,
-                        keyID: signed.keyID,
-                        nonce: nonce,
-                        signature: signature,
-                        timestamp: timestamp
-                    ),
-                ]
-            )
+            return try await buy(product, preparation.options(for: product, with: offer))
         }
 
         /// Buys what waits in ``purchaseInbox``, once ``PurchaseInbox/next(_:)`` says to proceed and the
