@@ -237,6 +237,7 @@ def test_the_app_store_refuses_a_key_that_was_revoked(app_store):
 def test_notifications_that_did_not_arrive_are_found(app_store):
     # No server listens at the address that the store was given.
     app_store.control("POST", "purchases", {"product_id": test_app_store_commands.MONTHLY})
+    app_store.control("POST", "clock/advance", {"by": 60_000})
     worst, sentence = state(doctor(app_store.directory, app_store.environment), "app_store.notifications")
     assert worst == "failed" and "did not arrive" in sentence, sentence
 
