@@ -108,11 +108,10 @@ public struct PurchaseStore: RawRepresentable, Codable, Hashable, Sendable {
     ///
     /// <https://developer.apple.com/documentation/storekit/handling-subscriptions-billing>,
     /// <https://developer.android.com/google/play/billing/subscriptions>
-    public var managementURL: URL? {
-        switch self {
-        case .appStore: URL(string: "https://apps.apple.com/account/subscriptions")
-        case .googlePlay: URL(string: "https://play.google.com/store/account/subscriptions")
-        default: nil
-        }
-    }
+    public var managementURL: URL? { Self.managementPages[self].flatMap(URL.init(string:)) }
+
+    private static let managementPages: [Self: String] = [
+        .appStore: "https://apps.apple.com/account/subscriptions",
+        .googlePlay: "https://play.google.com/store/account/subscriptions",
+    ]
 }
