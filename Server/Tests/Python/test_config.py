@@ -206,6 +206,11 @@ def test_a_demo_leaves_the_servers_database_alone(folder):
     assert not (folder / "live.sqlite").exists()
 
 
+def test_a_demo_needs_no_file(tmp_path):
+    ended = tollgate(tmp_path, "demo", "--script")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
 def test_secrets_come_from_files_variables_and_credentials(folder):
     (folder / "secret.txt").write_text(SECRET + "\n")
     (folder / "credentials").mkdir()

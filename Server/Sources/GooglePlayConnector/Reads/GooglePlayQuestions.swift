@@ -205,7 +205,10 @@ struct GooglePlayQuestions: Sendable {
             case .noLongerReadable:
                 guard let package = row.purchase?.application, let app = reads.setUp.app(package)
                 else { break }
+                // It was long over: nothing is amiss, and nothing more is to be asked.
                 try await reads.note(unreadable: row.object, of: app, fault.reason ?? "410")
+                try await ladder.questions.settle(row)
+                return round.answered()
             default: break
             }
             try await ladder.questions.take(fault, meaning, of: row, ladder.kind, &round)

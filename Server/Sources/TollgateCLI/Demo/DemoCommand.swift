@@ -49,7 +49,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
     var database: String?
 
-    @Option(help: "The catalog; the sample beside this program's sources if left out.")
+    @Option(help: "The catalog; catalog.yaml in this folder, else a sample, if left out.")
     var catalog: String?
 
     @Option(help: "What the stores' ids are drawn from; by chance if left out.")
@@ -89,7 +89,7 @@ struct DemoCommand: AsyncParsableCommand {
         ]
         for (address, option) in all { try Self.requireThisMachine(address, option) }
         try ListenAddress.requireFree(all)
-        let catalog = try CatalogFile.read(Settings.given(catalog, "CATALOG") ?? "catalog.yaml")
+        let catalog = try soldHere()
         let location: DatabaseLocation
         if let text = Settings.given(database, "DATABASE") {
             location = try DatabaseLocation(text)
@@ -116,6 +116,14 @@ struct DemoCommand: AsyncParsableCommand {
         }
         try await client.shutdown()
         if !isTrue { throw CheckFailed(message: "Not every step of the story came true.") }
+    }
+
+    /// The catalog that is named, else the one in this folder, else the sample.
+    private func soldHere() throws -> TollgateCore.Catalog {
+        if let path = Settings.given(catalog, "CATALOG") { return try CatalogFile.read(path) }
+        let path = "catalog.yaml"
+        guard FileManager.default.fileExists(atPath: path) else { return try CatalogFile.sample() }
+        return try CatalogFile.read(path)
     }
 
     private static func requireThisMachine(_ address: ListenAddress, _ option: String) throws {

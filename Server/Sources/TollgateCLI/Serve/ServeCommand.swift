@@ -151,7 +151,18 @@ enum CatalogFile {
         } catch {
             throw CheckFailed(message: "\(path): cannot be read: \(PlainWords.of(error))")
         }
-        let check = CatalogCheck(bytes: bytes, file: path)
+        return try read(bytes, of: path)
+    }
+
+    /// The sample catalog, which is a part of the program.
+    ///
+    /// - Throws: as `read`.
+    static func sample() throws -> Catalog {
+        try read(Data(PackageResources.catalog_yaml), of: "the sample catalog")
+    }
+
+    private static func read(_ bytes: Data, of name: String) throws -> Catalog {
+        let check = CatalogCheck(bytes: bytes, file: name)
         guard let catalog = check.catalog, check.isOK else {
             throw CheckFailed(message: check.text)
         }
