@@ -50,7 +50,8 @@ import TollgateSimulation
             }
         }
         #expect(error?.kind == .unavailable)
-        #expect(tries.load(ordering: .relaxed) == 2)
+        // Once more, where the connection was one that had been idle.
+        #expect((1...2).contains(tries.load(ordering: .relaxed)))
         #expect(try await driver.readNow("SELECT name FROM meta", []) == [])
         await driver.close()
         await other.close()
