@@ -97,7 +97,8 @@ sdk() {
         check "BillingSDK's reference has no broken link" bash scripts/docs.sh
     fi
     local ours=(Package.swift Sources AppleStubs Examples scripts/apple-typecheck.sh scripts/mkif.py)
-    for system in ios ios26 macos macos26 catalyst; do
+    # The newest systems, and Mac Catalyst, are a part of the soak.
+    for system in ios macos; do
         check "Build Apple-only code for $system" bash scripts/once.sh "apple-$system" \
             "${ours[@]}" -- bash scripts/apple-typecheck.sh "$system"
     done
