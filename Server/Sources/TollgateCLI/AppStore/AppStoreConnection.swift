@@ -51,7 +51,7 @@ struct AppStoreConnection: Sendable {
     ) async throws -> Result {
         let asked = try StoreEnvironment(option: environment)
         let catalog = try catalog()
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let client = HTTPClient.forCommand()
         do {
             let result = try await work(try await open(asked, app, catalog, over: client))
             try await client.shutdown()

@@ -26,7 +26,7 @@ struct WritingCommand: Sendable {
     ) async throws -> Result {
         let location = try DatabaseLocation(option: database)
         _ = try StoreSettings(nil)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let client = HTTPClient.forCommand()
         do {
             let result = try await run(at: location, client, signing, work)
             try await client.shutdown()

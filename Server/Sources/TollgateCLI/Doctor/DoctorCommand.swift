@@ -60,10 +60,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         let address = Settings.text(publicURL, "PUBLIC_URL")
         // Stores follow no redirection either.
-        let client = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: HTTPClient.Configuration(redirectConfiguration: .disallow)
-        )
+        let client = HTTPClient.forCommand(.init(redirectConfiguration: .disallow))
         var findings = [Finding.ok("settings", "tollgate serve would start with these settings.")]
         findings += settings.warnings.map {
             Finding.warning("settings", $0, "See docs/operations.md, Keys that change.")

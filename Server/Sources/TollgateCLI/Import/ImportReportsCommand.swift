@@ -148,7 +148,7 @@ struct ImportReportsCommand: DatabaseCommand {
     }
 
     private func fetch(_ store: RecordStore, _ settings: StoreSettings) async throws -> [Line] {
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let client = HTTPClient.forCommand()
         do {
             let connect = settings.connect.client(over: client)
             let stripe = settings.stripe(over: client)

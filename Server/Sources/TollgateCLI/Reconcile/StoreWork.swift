@@ -32,7 +32,7 @@ struct StoreWork {
     ) async throws -> Result {
         let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
         let secretKey = Settings.list("SECRET_KEY").first ?? ""
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let client = HTTPClient.forCommand()
         do {
             let connections = try await connect(client)
             let server = try await RunningServer(

@@ -19,7 +19,7 @@ enum FiguresReading {
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
         let location = try DatabaseLocation(option: database)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
+        let client = HTTPClient.forCommand()
         do {
             let (driver, store) = try await open(location, json: json)
             do {
