@@ -9,7 +9,7 @@
 #
 # The program is built for release with Swift's standard library in it, stripped. `--binary` takes one that
 # is built already, of any kind: tests of everything else need no release build. `--compress` is what
-# `dpkg-deb -Z` takes.
+# `dpkg-deb -Z` takes; with `none` the tarball is packed quickly too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -111,7 +111,7 @@ cp "$root/usr/share/zsh/vendor-completions/_tollgate" "$root/usr/share/fish/vend
     "$work/$name/completions/"
 cp docs/deploy.md "$work/$name/INSTALL.md"
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" -c "$name" |
-    gzip -9n >"$out/$name.tar.gz"
+    gzip "$([ "$compress" = none ] && echo -1 || echo -9)" -n >"$out/$name.tar.gz"
 
 (cd "$out" && sha256sum -- "tollgate_${version}_$architecture.deb" "$name.tar.gz" >SHA256SUMS)
 du -h --apparent-size "$out/tollgate_${version}_$architecture.deb" "$out/$name.tar.gz" "$root/usr/bin/tollgate" |

@@ -31,7 +31,7 @@ parts=(
     "mutants       6     1  parts in which nine of ten changed operators are noticed"
     "facts   1000000 250000 random orders of random facts"
     "outside       1     1  time every scenario over HTTP, and every report on PostgreSQL"
-    "apple         3     1  systems for which the SDK's Apple-only code is checked"
+    "apple         4     1  systems for which the SDK's Apple-only code is checked"
     "cuts       5000   500  power cuts"
     "races   1000000 100000 spends that race for the same coins, on each database"
     "fuzz        900    60  seconds for each of the fuzzers"
@@ -97,7 +97,7 @@ piece() {
                 Server/Tests/Python/test_{scenario_on_a_server,scenarios,reports}.py
             ;;
         apple)
-            local systems=(ios26 macos26 catalyst)
+            local systems=(macos ios26 macos26 catalyst)
             bash scripts/apple-typecheck.sh "${systems[$3]}"
             ;;
         cuts) TOLLGATE_CUTS="$count" swift_test --filter PowerCutTests ;;
