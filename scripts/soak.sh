@@ -30,7 +30,7 @@ parts=(
     "orders      200    20  random orders of every scenario, on both databases"
     "mutants       6     1  parts in which nine of ten changed operators are noticed"
     "facts   1000000 250000 random orders of random facts"
-    "outside       1     1  time every scenario over HTTP, and every report on PostgreSQL"
+    "outside       1     1  time every scenario over HTTP, every report on PostgreSQL, many requests of each kind"
     "apple         4     1  systems for which the SDK's Apple-only code is checked"
     "cuts       5000   500  power cuts"
     "races   1000000 100000 spends that race for the same coins, on each database"
@@ -94,7 +94,8 @@ piece() {
             ;;
         outside)
             TOLLGATE_SOAK=1 .venv/bin/python -m pytest -p no:cacheprovider -q --numprocesses 2 \
-                Server/Tests/Python/test_{scenario_on_a_server,scenarios,reports}.py
+                Server/Tests/Python/test_{scenario_on_a_server,scenarios,reports,schemathesis}.py \
+                Server/Tests/Python/test_retention_messaging.py
             ;;
         apple)
             local systems=(macos ios26 macos26 catalyst)

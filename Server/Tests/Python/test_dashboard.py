@@ -1,8 +1,8 @@
 """The dashboard in a real browser (headless Chromium): somebody's morning, and somebody's call.
 
-Signs in by the demo's link, makes a little history by the sandbox's levers, walks every page, and
-takes pictures of each, wide and on a phone, light and dark, into `output/screenshots/`. axe judges
-every page. The executable is found by the environment variable TOLLGATE_BIN.
+Signs in by the demo's link, makes a little history by the sandbox's levers and walks every page. axe
+judges every page. With `TOLLGATE_PICTURES=1` pictures of each, wide and on a phone, light and dark, go to
+`output/screenshots/`. The executable is found by the environment variable TOLLGATE_BIN.
 """
 
 import json
@@ -20,6 +20,7 @@ from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUTPUT = pathlib.Path(os.environ.get("TOLLGATE_TEST_OUTPUT", ROOT / "output")) / "screenshots"
+SCHEMES = ("light", "dark") if os.environ.get("TOLLGATE_PICTURES") else ()
 TOLLGATE = os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate")
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
@@ -134,13 +135,13 @@ def page(browser, signed_in):
 
 
 def picture(page, name, devices=(("wide", WIDE), ("phone", PHONE))):
-    """Takes four pictures of the page; nothing may stick out on a phone."""
+    """Nothing sticks out, wide or on a phone; with `TOLLGATE_PICTURES=1`, four pictures of the page."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
     for device, viewport in devices:
         page.set_viewport_size(viewport)
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= viewport["width"], f"{name} is {width} pixels wide on the {device}"
-        for scheme in ("light", "dark"):
+        for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             page.screenshot(path=OUTPUT / f"dashboard-{name}-{device}-{scheme}.png", full_page=True)
     page.emulate_media(color_scheme="light")

@@ -1,8 +1,8 @@
 """A newcomer's way through the demo, clicked in a real browser (headless Chromium).
 
-The walk runs without JavaScript, since the pages need none. Pictures of every stage, wide and on a
-phone, light and dark, go to `output/screenshots/`. The executable is found by the environment
-variable TOLLGATE_BIN.
+The walk runs without JavaScript, since the pages need none. With `TOLLGATE_PICTURES=1` pictures of every
+stage, wide and on a phone, light and dark, go to `output/screenshots/`. The executable is found by the
+environment variable TOLLGATE_BIN.
 """
 
 import os
@@ -16,6 +16,7 @@ from ports import free_port
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUTPUT = pathlib.Path(os.environ.get("TOLLGATE_TEST_OUTPUT", ROOT / "output")) / "screenshots"
+SCHEMES = ("light", "dark") if os.environ.get("TOLLGATE_PICTURES") else ()
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 812}
 
@@ -69,13 +70,13 @@ def page(browser):
 
 
 def picture(page, name):
-    """Takes four pictures of the page; nothing may stick out on a phone."""
+    """Nothing sticks out, wide or on a phone; with `TOLLGATE_PICTURES=1`, four pictures of the page."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
     for device, viewport in (("wide", WIDE), ("phone", PHONE)):
         page.set_viewport_size(viewport)
         width = page.evaluate("document.documentElement.scrollWidth")
         assert width <= viewport["width"], f"{name} is {width} pixels wide on the {device}"
-        for scheme in ("light", "dark"):
+        for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
             page.screenshot(path=OUTPUT / f"{name}-{device}-{scheme}.png", full_page=True)
     page.emulate_media(color_scheme="light")

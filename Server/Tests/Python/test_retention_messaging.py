@@ -6,6 +6,7 @@ plays, and against its groups and seats, which the library does not know yet.
 
 import base64
 import json
+import os
 import pathlib
 import re
 import struct
@@ -193,6 +194,7 @@ def test_the_tallest_image_and_gray_ones_are_taken(sandbox):
     assert put(sandbox, "image/mine", data=WIDE) == 4000000
 
 
+@pytest.mark.skipif(not os.environ.get("TOLLGATE_SOAK"), reason="4,000 uploads belong to the soak")
 def test_an_app_has_two_thousand_images_and_messages(sandbox):
     headers = sandbox.client._get_headers()
     text = {"header": "h", "body": "b"}

@@ -63,7 +63,7 @@ DOCUMENT = schemathesis.openapi.from_dict(
         "allow-extra-parameters": False, "with-security-parameters": False,
     }}))
 BOUND = settings(
-    max_examples=200 if os.environ.get("TOLLGATE_SOAK") else 12,
+    max_examples=200 if os.environ.get("TOLLGATE_SOAK") else 6,
     derandomize=True, deadline=None, database=None,
     suppress_health_check=list(HealthCheck))
 

@@ -137,7 +137,10 @@ import Testing
         let runner = try ScenarioRunner(authority: authority.get()) { throw CancellationError() }
         let usual = try await likely.value
         var others: [(Variant, [Recording], differing: Int)] = []
-        for variant in Variant.all.dropFirst() {
+        // Another third of the switches each day; all in the soak.
+        var random = SplitMix64(seed: seed)
+        let variants = Variant.all.dropFirst().shuffled(using: &random)
+        for variant in variants.prefix(depth == nil ? (variants.count + 2) / 3 : variants.count) {
             let concerned = usual.filter { variant.concerns($0.scenario.scenario) }
             let recordings = try await concerned.inParallel { known in
                 (known, try await runner.record(known.scenario, under: variant))
