@@ -16,7 +16,8 @@ public struct GooglePlaySubscription: Hashable, Codable, Sendable {
         public var isPrepaid: Bool?
         /// `offerPhase`: `freeTrial`, `introductoryPrice`, `basePrice`, `prorationPeriod`.
         public var phase: String?
-        /// `recurringPrice`.
+        /// The price of the next renewal without discount and tax: `recurringPrice`, or `newPrice` of a
+        /// change that takes effect then.
         public var price: GooglePlayMoney?
         /// `deferredItemReplacement`: the product that takes its place at the renewal.
         public var replacement: String?

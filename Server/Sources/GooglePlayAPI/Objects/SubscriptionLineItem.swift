@@ -109,6 +109,8 @@ extension GooglePlay {
             /// The price of a period, without discount and tax.
             public let recurringPrice: Money?
             public let priceChange: PriceChange?
+            /// The end of a trial or of an introductory price that needs a consent.
+            public let stepUp: PriceStepUp?
             /// Payments that an instalment plan still commits to; `nil` for other plans.
             public let remainingCommittedPayments: Int64?
             /// `true` where an instalment plan ends after its committed payments.
@@ -119,6 +121,9 @@ extension GooglePlay {
                 recurringPrice = try fields.money("recurringPrice")
                 priceChange = try fields.optional("priceChangeDetails") {
                     change throws(DecodingError) in try PriceChange(change)
+                }
+                stepUp = try fields.optional("priceStepUpConsentDetails") {
+                    step throws(DecodingError) in try PriceStepUp(step)
                 }
                 let installments = try fields.optional("installmentDetails") {
                     plan throws(DecodingError) in
@@ -146,6 +151,18 @@ extension GooglePlay {
                 mode = try fields.optionalString("priceChangeMode")
                 state = try fields.optionalString("priceChangeState")
                 expectedChargeTime = try fields.optionalTime("expectedNewPriceChargeTime")
+            }
+        }
+
+        /// `priceStepUpConsentDetails`: in some countries people agree before a trial ends.
+        public struct PriceStepUp: Hashable, Sendable {
+            public let newPrice: Money?
+            /// `PENDING`, `CONFIRMED` or `COMPLETED`.
+            public let state: String?
+
+            init(_ fields: Fields) throws(DecodingError) {
+                newPrice = try fields.money("newPrice")
+                state = try fields.optionalString("state")
             }
         }
     }

@@ -75,20 +75,45 @@ enum GooglePlayTranslator {
             renews: plan?.autoRenewEnabled ?? false,
             isPrepaid: item.prepaid != nil,
             phase: item.phase?.word,
-            price: plan?.recurringPrice.map(money),
+            price: plan.flatMap { nextPrice($0, item.expiryTime) }.map(money),
             replacement: item.deferredReplacementProductID,
             isRemoved: item.isRemovalDeferred,
-            awaitsConsent: plan?.priceChange.map { awaitsConsent($0, item.expiryTime) } ?? false,
+            awaitsConsent: plan.map { awaitsConsent($0, item.expiryTime) } ?? false,
             committedPayments: plan?.remainingCommittedPayments
         )
     }
 
     /// Returns `true` if the buyer has to agree to the price of the next renewal: otherwise it ends.
     private static func awaitsConsent(
-        _ change: GooglePlay.SubscriptionLineItem.PriceChange,
+        _ plan: GooglePlay.SubscriptionLineItem.AutoRenewingPlan,
         _ expiry: Int64?
     ) -> Bool {
-        guard change.mode == "PRICE_INCREASE", change.state == "OUTSTANDING" else { return false }
+        if plan.stepUp?.state == "PENDING" { return true }
+        guard let change = plan.priceChange, change.mode == "PRICE_INCREASE",
+            change.state == "OUTSTANDING"
+        else { return false }
+        return isDue(change, by: expiry)
+    }
+
+    /// The price of the next renewal, without discount and tax.
+    private static func nextPrice(
+        _ plan: GooglePlay.SubscriptionLineItem.AutoRenewingPlan,
+        _ expiry: Int64?
+    ) -> GooglePlay.Money? {
+        if let step = plan.stepUp, step.state == "PENDING" || step.state == "CONFIRMED" {
+            return step.newPrice ?? plan.recurringPrice
+        }
+        guard let change = plan.priceChange,
+            change.state == "OUTSTANDING" || change.state == "CONFIRMED",
+            isDue(change, by: expiry)
+        else { return plan.recurringPrice }
+        return change.newPrice ?? plan.recurringPrice
+    }
+
+    private static func isDue(
+        _ change: GooglePlay.SubscriptionLineItem.PriceChange,
+        by expiry: Int64?
+    ) -> Bool {
         guard let charged = change.expectedChargeTime, let expiry else { return true }
         return charged <= expiry
     }

@@ -1,14 +1,18 @@
 internal import Synchronization
 
-/// The quota of one kind of call to one app: tokens that come back as time goes by.
+/// The quota of one kind of call to one app: how many were made in the last minute.
 ///
+/// Google counts calls per minute and does not say where a minute begins, so no sixty seconds see more.
 /// A value; times are UNIX milliseconds of the wall clock.
 struct QuotaBucket: Hashable, Sendable {
     /// Calls per minute.
     let perMinute: Int64
-    /// Thousandths of a call that may be made now, as of `at`.
-    private var tokens: Int64
-    private var at: Int64?
+    /// The calls of each second, by its number; one second more than a minute, since calls of one second
+    /// were made at its beginning or its end.
+    private var made = [Int64](repeating: 0, count: 61)
+    private var used: Int64 = 0
+    /// The second up to which `made` is counted.
+    private var second: Int64?
     private var blockedUntil: Int64 = .min
     private var refusals: Int64 = 0
     private var refusedAt: Int64?
@@ -21,7 +25,6 @@ struct QuotaBucket: Hashable, Sendable {
     init(perMinute: Int64) {
         precondition(perMinute > 0)
         self.perMinute = perMinute
-        tokens = perMinute * 1000
     }
 
     /// Takes one call out of the quota.
@@ -29,16 +32,19 @@ struct QuotaBucket: Hashable, Sendable {
     /// - Parameter reserve: hundredths of the quota that have to be left for more important calls.
     /// - Returns: `false` where none is left now, or where Google wants to be left alone.
     mutating func take(now: Int64, leaving reserve: Int64 = 0) -> Bool {
-        refill(now)
-        guard now >= blockedUntil, tokens - 1000 >= perMinute * 10 * reserve else { return false }
-        tokens -= 1000
+        forget(before: now)
+        guard now >= blockedUntil, (perMinute - used - 1) * 100 >= perMinute * reserve else {
+            return false
+        }
+        made[slot(second ?? 0)] += 1
+        used += 1
         return true
     }
 
     /// Returns `true` if a call may be made now.
     mutating func isOpen(now: Int64) -> Bool {
-        refill(now)
-        return now >= blockedUntil && tokens >= 1000
+        forget(before: now)
+        return now >= blockedUntil && used < perMinute
     }
 
     /// Takes note that Google said ‘too many’, or that our credentials may not ask.
@@ -52,7 +58,7 @@ struct QuotaBucket: Hashable, Sendable {
         begun: Int64,
         now: Int64
     ) {
-        refill(now)
+        forget(before: now)
         defer { forbiddenUntil = isForbidden ? blockedUntil : nil }
         let asked = (seconds ?? 0) * 1000
         guard refusedAt.map({ $0 < begun }) ?? true else {
@@ -76,18 +82,28 @@ struct QuotaBucket: Hashable, Sendable {
         forbiddenUntil = nil
     }
 
-    private mutating func refill(_ now: Int64) {
-        // A clock that went back gives nothing and blocks nothing.
-        guard let at, now >= at else {
+    private func slot(_ second: Int64) -> Int {
+        let remainder = Int(second % Int64(made.count))
+        return remainder < 0 ? remainder + made.count : remainder
+    }
+
+    /// Forgets the calls of more than a minute ago.
+    private mutating func forget(before now: Int64) {
+        let current = now / 1000
+        guard let second, current >= second else {
             // Calls that began side by side come in any order.
-            if let at, at - now < 5_000 { return }
-            if at != nil { (blockedUntil, refusedAt) = (.min, nil) }
-            self.at = now
+            if let second, second - current < 5 { return }
+            // A clock that went back gives nothing and blocks nothing.
+            if second != nil { (blockedUntil, refusedAt) = (.min, nil) }
+            self.second = current
             return
         }
-        let (most, passed) = (perMinute * 1000, min(60_000, now - at))
-        tokens = min(most, tokens + passed * perMinute * 1000 / 60_000)
-        self.at = now
+        for passed in 0..<min(Int64(made.count), current - second) {
+            let slot = slot(second + 1 + passed)
+            used -= made[slot]
+            made[slot] = 0
+        }
+        self.second = current
     }
 }
 
@@ -122,8 +138,8 @@ public final class PlayQuotas: Sendable {
     public struct Limits: Hashable, Sendable {
         public var perMinute: [Bucket: Int64] = [
             .subscriptions: 3_000, .oneTime: 3_000, .orders: 3_000,
-            // 30 within 30 seconds: a whole bucket, and what comes back in that time.
-            .voided: 20, .external: 1_200,
+            // 30 within 30 seconds.
+            .voided: 30, .external: 1_200,
         ]
 
         public init() {}

@@ -86,13 +86,12 @@ struct PortalText: Sendable {
             default: return nil
             }
         }
-        guard let price = next.price else {
-            return words("portal_next_date", ["date": day(next.at)])
-        }
-        return words(
-            "portal_next",
-            ["price": formats.money(price.amount, price.currency), "date": day(next.at)]
-        )
+        let price = next.price.map { formats.money($0.amount, $0.currency) }
+        let place = (words.language == .english ? purchase.inShop : purchase.shop) ?? ""
+        let key =
+            (next.awaitsConsent ? "portal_consent" : "portal_next")
+            + (price == nil ? "_date" : "")
+        return words(key, ["date": day(next.at), "price": price ?? "", "place": place])
     }
 
     /// For the query of an address.

@@ -19,11 +19,21 @@ extension TollgateCore.Purchase {
                 )
             }
             if let subscription = googlePlay?.subscription?.value {
-                return PortalView.NextCharge(at: day, price: subscription.nextPrice)
+                return PortalView.NextCharge(
+                    at: day,
+                    price: subscription.nextPrice,
+                    awaitsConsent: subscription.items.contains { $0.awaitsConsent == true }
+                )
             }
             // Who shares a plan of their family pays nothing.
             guard let last = effectivePeriods.last?.period, !last.isFamilyShared else { return nil }
-            return PortalView.NextCharge(at: day, price: nextPrice(after: last))
+            let awaitsConsent = renewal?.value.awaitsConsent ?? false
+            // What it will cost then is in the App Store.
+            return PortalView.NextCharge(
+                at: day,
+                price: awaitsConsent ? nil : nextPrice(after: last),
+                awaitsConsent: awaitsConsent
+            )
         case .endsAt(let stop):
             // `cancel_at` may lie in a later period, of which Stripe charges a part.
             guard let next = subscription?.value.items.map(\.end).min(), next < stop else {

@@ -56,6 +56,8 @@ public struct PortalView: Sendable {
         public var at: Instant
         /// `nil` where only the store knows the amount.
         public var price: Catalog.Product.Price?
+        /// Whether the customer has to agree to a new price in the store: otherwise the plan ends.
+        public var awaitsConsent = false
     }
 
     public struct Invoice: Sendable {

@@ -87,6 +87,29 @@ struct PlayDoorTests {
         }
     }
 
+    @Test("The portal tells a new price before it is charged, and that it needs a consent")
+    func priceIncrease() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person(tester: true)
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            var browser = try await world.server.portal(of: id)
+            #expect(try await browser.open("/portal").text.contains("Next charge: $9.99 on "))
+            // A licence tester's next renewal is the first at the new price.
+            try await world.act(
+                "products/pro/price",
+                #"{"base_plan_id":"monthly","price_micros":14990000}"#
+            )
+            try await world.settle()
+            let page = try await browser.open("/portal").text
+            #expect(page.contains("The price rises to $14.99 on "))
+            #expect(page.contains("Agree in Google Play by then, or the subscription ends."))
+            try await world.act("purchases/\(token)/consent")
+            try await world.settle()
+            #expect(try await browser.open("/portal").text.contains("Next charge: $14.99 on "))
+        }
+    }
+
     @Test("The portal says how something stands that was bought once")
     func boughtOnce() async throws {
         try await PlayWorld.run { world in
