@@ -95,7 +95,7 @@ piece() {
         outside)
             TOLLGATE_SOAK=1 .venv/bin/python -m pytest -p no:cacheprovider -q --numprocesses 2 \
                 Server/Tests/Python/test_{scenario_on_a_server,scenarios,reports,schemathesis}.py \
-                Server/Tests/Python/test_retention_messaging.py
+                Server/Tests/Python/test_{retention_messaging,google_play_import}.py
             ;;
         apple)
             local systems=(macos ios26 macos26 catalyst)

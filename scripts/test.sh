@@ -167,12 +167,11 @@ all() {
     if check "Build the server" bash scripts/swift.sh build --package-path Server --build-tests; then
         wait "$python" || { cat "$results/python.log"; exit 1; }
         server_environment
-        in_swift >"$results/in-swift.log" 2>&1 &
+        { in_swift; programs; } >"$results/in-swift.log" 2>&1 &
         local in_swift=$!
         { stories; worlds_of_today; } >"$results/stories.log" 2>&1 &
         local stories=$!
         in_python
-        programs
         wait "$sdk" "$in_swift" "$stories"
         cat "$results"/{sdk,in-swift,stories}.log
     else

@@ -82,7 +82,7 @@ COMMANDS = [
     ["parked", "list", "--json"], ["parked", "retry"], ["webhooks", "list"],
     ["keys", "rotate"], ["staff", "password", "ann"],
     ["scenario", "run", str(ROOT / "Server/Scenarios/app-store/billing-grace-recovery.yaml")],
-    ["simulate", "--years", "0.1", "--customers", "2"],
+    ["simulate", "--years", "0.1", "--customers", "1"],
 ]
 
 
