@@ -47,9 +47,10 @@ extension SimulatedWorld {
 
     /// Loses what was decided since the copy was made: spends, and claims of purchases without a token.
     ///
-    /// So says docs/operations.md; all else the stores tell again.
+    /// So says docs/operations.md; all else the stores tell again. They have to be there: what a device
+    /// showed since the copy was made is lost with the database, and nobody else can tell it.
     private mutating func restoreBackup() async throws {
-        guard let backup, try await server.restoreBackup(backup.server) else { throw NotNow() }
+        guard !server.incidents.isCutOff(at: now), let backup, try await server.restoreBackup(backup.server) else { throw NotNow() }
         spent = backup.spent
         self.backup = nil
     }
