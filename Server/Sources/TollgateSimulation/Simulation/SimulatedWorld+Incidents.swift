@@ -50,7 +50,9 @@ extension SimulatedWorld {
     /// So says docs/operations.md; all else the stores tell again. They have to be there: what a device
     /// showed since the copy was made is lost with the database, and nobody else can tell it.
     private mutating func restoreBackup() async throws {
-        guard !server.incidents.isCutOff(at: now), let backup, try await server.restoreBackup(backup.server) else { throw NotNow() }
+        guard !server.incidents.isCutOff(at: now), let backup,
+            try await server.restoreBackup(backup.server)
+        else { throw NotNow() }
         spent = backup.spent
         self.backup = nil
     }
