@@ -408,7 +408,7 @@ if let commit = Context.environment["TOLLGATE_COMMIT"] {
     }
 }
 
-// Two fifths of what tests do is reading and writing bytes here, ten times slower without optimisation.
+// Debug builds optimise these targets: ScenarioTests then take 18 s of a processor instead of 43.
 let hot: Set = ["Storage", "StorageSQLite", "StoragePostgres", "StrictJSON"]
 
 // Linking with lld takes 3 seconds instead of 13; warnings are errors everywhere.

@@ -129,7 +129,7 @@ in_swift() {
     server_tests "BillingSDK on a real server" server-sdk.xml --filter "$sdk_on_a_server"
 }
 
-# Each goes through its stories one after another, so they have a process of their own.
+# These suites play one story after another. A process of their own lets others run beside them.
 stories() {
     server_tests "Scenarios" scenarios.xml --filter ScenarioTests
     server_tests "Simulated worlds, and mistakes planted into them" worlds.xml --filter SimulationTests

@@ -156,7 +156,7 @@ def judge(page, name):
         page.set_viewport_size(viewport)
         for scheme, options in (("light", DEFAULT_OPTIONS), ("dark", colours)):
             page.emulate_media(color_scheme=scheme)
-            # What observes its size has seen the new one after a frame.
+            # The page's ResizeObserver runs with the next frame.
             page.evaluate("() => new Promise(seen => requestAnimationFrame(() => requestAnimationFrame(seen)))")
             for violation in Axe().run(page, options=options).response["violations"]:
                 nodes = [node["html"][:200] for node in violation["nodes"][:3]]

@@ -153,6 +153,13 @@ struct ProductTypeTests {
                 consentRequired: true
             )
             try await server.appStore.consentToPriceIncrease(bought.originalTransactionID)
+            try await server.deliverNotifications()
+            var browser = try await server.portal(of: silent.id)
+            let page = try await browser.open("/portal").text
+            #expect(page.contains("The price rises on "))
+            #expect(page.contains("Agree in the App Store by then, or the subscription ends."))
+            browser = try await server.portal(of: agreeing.id)
+            #expect(try await browser.open("/portal").text.contains("Next charge"))
             try await server.pass(days: 29)
             #expect(try await server.access(of: silent.id) == ["pro": "payment"])
             try await server.pass(days: 5)

@@ -109,7 +109,7 @@ extension GooglePlay {
             /// The price of a period, without discount and tax.
             public let recurringPrice: Money?
             public let priceChange: PriceChange?
-            /// The end of a trial or of an introductory price that needs a consent.
+            /// A higher price after a trial or an introductory price, to which the buyer has to agree.
             public let stepUp: PriceStepUp?
             /// Payments that an instalment plan still commits to; `nil` for other plans.
             public let remainingCommittedPayments: Int64?
@@ -154,15 +154,18 @@ extension GooglePlay {
             }
         }
 
-        /// `priceStepUpConsentDetails`: in some countries people agree before a trial ends.
+        /// `priceStepUpConsentDetails`, in South Korea.
         public struct PriceStepUp: Hashable, Sendable {
             public let newPrice: Money?
             /// `PENDING`, `CONFIRMED` or `COMPLETED`.
             public let state: String?
+            /// The time by which the buyer has to agree, in UNIX milliseconds.
+            public let deadline: Int64?
 
             init(_ fields: Fields) throws(DecodingError) {
                 newPrice = try fields.money("newPrice")
                 state = try fields.optionalString("state")
+                deadline = try fields.optionalTime("consentDeadlineTime")
             }
         }
     }

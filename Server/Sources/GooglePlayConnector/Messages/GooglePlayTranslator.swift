@@ -88,11 +88,13 @@ enum GooglePlayTranslator {
         _ plan: GooglePlay.SubscriptionLineItem.AutoRenewingPlan,
         _ expiry: Int64?
     ) -> Bool {
-        if plan.stepUp?.state == "PENDING" { return true }
+        if let step = plan.stepUp, step.state == "PENDING", isDue(step.deadline, by: expiry) {
+            return true
+        }
         guard let change = plan.priceChange, change.mode == "PRICE_INCREASE",
             change.state == "OUTSTANDING"
         else { return false }
-        return isDue(change, by: expiry)
+        return isDue(change.expectedChargeTime, by: expiry)
     }
 
     /// The price of the next renewal, without discount and tax.
@@ -100,22 +102,22 @@ enum GooglePlayTranslator {
         _ plan: GooglePlay.SubscriptionLineItem.AutoRenewingPlan,
         _ expiry: Int64?
     ) -> GooglePlay.Money? {
-        if let step = plan.stepUp, step.state == "PENDING" || step.state == "CONFIRMED" {
+        if let step = plan.stepUp, step.state == "PENDING" || step.state == "CONFIRMED",
+            isDue(step.deadline, by: expiry)
+        {
             return step.newPrice ?? plan.recurringPrice
         }
         guard let change = plan.priceChange,
             change.state == "OUTSTANDING" || change.state == "CONFIRMED",
-            isDue(change, by: expiry)
+            isDue(change.expectedChargeTime, by: expiry)
         else { return plan.recurringPrice }
         return change.newPrice ?? plan.recurringPrice
     }
 
-    private static func isDue(
-        _ change: GooglePlay.SubscriptionLineItem.PriceChange,
-        by expiry: Int64?
-    ) -> Bool {
-        guard let charged = change.expectedChargeTime, let expiry else { return true }
-        return charged <= expiry
+    /// Returns `true` if a new price concerns the next renewal, not a later one.
+    private static func isDue(_ time: Int64?, by expiry: Int64?) -> Bool {
+        guard let time, let expiry else { return true }
+        return time <= expiry
     }
 
     // MARK: - What is bought once

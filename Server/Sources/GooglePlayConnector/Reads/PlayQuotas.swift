@@ -1,14 +1,15 @@
 internal import Synchronization
 
-/// The quota of one kind of call to one app: how many were made in the last minute.
+/// The quota of one kind of call to one app: a count of the calls in the last minute.
 ///
-/// Google counts calls per minute and does not say where a minute begins, so no sixty seconds see more.
+/// Google counts calls per minute and does not say where a minute begins. So any sixty seconds count.
 /// A value; times are UNIX milliseconds of the wall clock.
 struct QuotaBucket: Hashable, Sendable {
     /// Calls per minute.
     let perMinute: Int64
-    /// The calls of each second, by its number; one second more than a minute, since calls of one second
-    /// were made at its beginning or its end.
+    /// The calls of each of the last 61 seconds, by the second's number.
+    ///
+    /// With sixty, a call at the end of a second would be forgotten 59 seconds later.
     private var made = [Int64](repeating: 0, count: 61)
     private var used: Int64 = 0
     /// The second up to which `made` is counted.
@@ -93,8 +94,10 @@ struct QuotaBucket: Hashable, Sendable {
         guard let second, current >= second else {
             // Calls that began side by side come in any order.
             if let second, second - current < 5 { return }
-            // A clock that went back gives nothing and blocks nothing.
+            // A clock that went back gives nothing and blocks nothing: what was used counts from now on.
             if second != nil { (blockedUntil, refusedAt) = (.min, nil) }
+            made = [Int64](repeating: 0, count: made.count)
+            made[slot(current)] = used
             self.second = current
             return
         }

@@ -56,7 +56,7 @@ public struct PortalView: Sendable {
         public var at: Instant
         /// `nil` where only the store knows the amount.
         public var price: Catalog.Product.Price?
-        /// Whether the customer has to agree to a new price in the store: otherwise the plan ends.
+        /// `true` if the plan ends unless the customer agrees to a new price in the store.
         public var awaitsConsent = false
     }
 

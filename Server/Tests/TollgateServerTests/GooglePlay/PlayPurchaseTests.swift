@@ -260,6 +260,20 @@ struct PlayPurchaseTests {
         #expect(calls.count > 4 * 2_900)
     }
 
+    @Test("A clock that is set back gives no call of the last minute back")
+    func quotaOfAClockSetBack() {
+        var bucket = QuotaBucket(perMinute: 60)
+        // A call a second, for a minute; then the clock goes back by half a minute.
+        var atFirst = 0
+        for second in Int64(1)...60 where bucket.take(now: second * 1_000) { atFirst += 1 }
+        #expect(atFirst == 60)
+        var early = 0
+        for second in Int64(30)...89 where bucket.take(now: second * 1_000) { early += 1 }
+        #expect(early == 0)
+        let later = bucket.take(now: 91_000)
+        #expect(later)
+    }
+
     @Test("A quota gives a call back a minute after it, and rests where Google asks for it")
     func quota() {
         var bucket = QuotaBucket(perMinute: 60)
