@@ -116,6 +116,10 @@ public final class GooglePlayConnector: StoreConnector {
         ]
     }
 
+    public func deadlines() async throws -> [StoreDeadline] {
+        isSetUp ? try await acts.deadlines() : []
+    }
+
     /// The known purchases of an order, as Google is asked; none where it cannot be asked now.
     ///
     /// - Parameter id: `GPA.…`, as the buyer's receipt shows it.

@@ -58,6 +58,9 @@ public protocol StoreConnector: Sendable {
     /// Numbers for `/metrics` that only this store has.
     func gauges() async throws -> [StoreGauge]
 
+    /// The nearest deadline of each kind of act that waits to be done at the store.
+    func deadlines() async throws -> [StoreDeadline]
+
     /// Keeps for servers after this one what was learned since the last time.
     func keepWhatIsKnown() async throws
 
@@ -133,6 +136,8 @@ extension StoreConnector {
 
     public func gauges() async throws -> [StoreGauge] { [] }
 
+    public func deadlines() async throws -> [StoreDeadline] { [] }
+
     public func keepWhatIsKnown() async throws {}
 
     public func consoleURL(of object: StoreObject, in environment: StoreEnvironment) -> String? {
@@ -169,6 +174,30 @@ public struct StoreGauge: Hashable, Sendable {
 
     public init(_ name: String, _ labels: String, _ value: Int64) {
         (self.name, self.labels, self.value) = (name, labels, value)
+    }
+}
+
+/// By when something must be done at a store.
+public struct StoreDeadline: Hashable, Sendable {
+    public var kind: Wanted.Kind
+    /// The act in one word: `acknowledge`.
+    public var act: String
+    /// By the stores' time.
+    public var instant: Instant
+    /// The time that the store gives in all, in milliseconds.
+    public var time: Int64
+    /// True where the act waits for a customer to come; then it is no fault of the server.
+    public var waitsForCustomer: Bool
+
+    public init(
+        _ kind: Wanted.Kind,
+        act: String,
+        by instant: Instant,
+        of time: Int64,
+        waitsForCustomer: Bool
+    ) {
+        (self.kind, self.act, self.instant, self.time) = (kind, act, instant, time)
+        self.waitsForCustomer = waitsForCustomer
     }
 }
 

@@ -9,6 +9,8 @@ public struct StoreContext: Sendable {
     public let random: RandomSource
     public let counters: Counters
     public let logger: Logger
+    /// When each store was last heard of.
+    public let heard = LastHeard()
     /// Leases for work that one server at a time does.
     public let leases: Leases
 

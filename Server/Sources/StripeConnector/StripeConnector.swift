@@ -46,6 +46,11 @@ public final class StripeConnector: StoreConnector {
         questions = StripeQuestions(reads, opinions, defaultEnvironment: defaultEnvironment)
     }
 
+    /// Takes other signing secrets of the webhook endpoint from now on.
+    public func replaceWebhookSecrets(with secrets: [String]) {
+        messages.secrets.replace(with: secrets)
+    }
+
     /// Speaks to Stripe; `nil` where no secret key is configured.
     public var client: Stripe.Client? { reads.client }
 

@@ -27,6 +27,9 @@ enum Settings {
         "GOOGLE_PLAY_LICENSE_KEY", "GOOGLE_PLAY_API_BASE", "GOOGLE_PLAY_PUBSUB_BASE",
         "GOOGLE_PLAY_CERTS_URL", "GOOGLE_PLAY_BUCKET",
         "OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET", "OIDC_NAME", "OIDC_DOMAIN",
+        "ALERTS_WEBHOOK", "ALERTS_SECRET", "ALERTS_AFTER_QUESTION", "ALERTS_AFTER_SILENCE",
+        "ALERTS_AFTER_WEBHOOK", "ALERTS_BEFORE_DEADLINE", "ALERTS_BEFORE_EXPIRY",
+        "ALERTS_DISK_PERCENT",
     ]
 
     /// What this repository's tests and scripts are told; servers that they start inherit it.
@@ -82,17 +85,45 @@ enum Settings {
     }
 
     /// The settings of `tollgate.yaml`; empty where there is none.
-    ///
+    private static var file: [String: String] { fileReadAgain.withLock { $0 } ?? fileAtStart }
+
     /// A file with mistakes ends the process: no command may go on with a part of its settings.
-    private static let file: [String: String] = {
+    private static let fileAtStart: [String: String] = {
         do {
-            guard let path = try SettingsFile.path() else { return [:] }
-            return try SettingsFile.settings(at: path)
+            return try Settings.readFile()
         } catch {
             Terminal.complain(PlainWords.of(error))
             exit(1)
         }
     }()
+
+    private static let fileReadAgain = Mutex<[String: String]?>(nil)
+
+    private static func readFile() throws -> [String: String] {
+        guard let path = try SettingsFile.path() else { return [:] }
+        return try SettingsFile.settings(at: path)
+    }
+
+    /// Reads `tollgate.yaml`, and the files that it names, once more.
+    ///
+    /// - Returns: the settings before, for `goBack` and `changes`.
+    /// - Throws: what is wrong with the file; then the settings before still hold.
+    static func readAgain() throws -> [String: String] {
+        let before = file
+        let read = try readFile()
+        fileReadAgain.withLock { $0 = read }
+        return before
+    }
+
+    static func goBack(to before: [String: String]) {
+        fileReadAgain.withLock { $0 = before }
+    }
+
+    /// The names of settings that are others than before; variables win, and do not change.
+    static func changes(since before: [String: String]) -> [String] {
+        let now = file
+        return names.filter { given(nil, $0) == nil && before[$0] != now[$0] }.sorted()
+    }
 
     /// True if something is switched on; off where nobody said.
     ///

@@ -9,14 +9,16 @@ public import TollgateService
 ///
 /// - Parameters:
 ///   - levers: what the dashboard may do to a sandbox; `nil` on a server in earnest.
+///   - checkUp: the checks of the dashboard's page **Doctor**; `nil`: there is no such page.
 ///   - answersMetrics: whether `/metrics` and `/readyz` are among them.
 public func buildRouter(
     _ tollgate: Tollgate,
     levers: DashboardLevers? = nil,
+    checkUp: CheckUp? = nil,
     answersMetrics: Bool = true
 ) throws -> Router<ServerRequestContext> {
     try router(tollgate) { router in
-        try addRoutes(to: router, tollgate, levers)
+        try addRoutes(to: router, tollgate, levers, checkUp)
         if answersMetrics { addMetrics(to: router, tollgate) }
     }
 }
@@ -47,7 +49,8 @@ private func router(
 private func addRoutes(
     to router: Router<ServerRequestContext>,
     _ tollgate: Tollgate,
-    _ levers: DashboardLevers?
+    _ levers: DashboardLevers?,
+    _ checkUp: CheckUp?
 ) throws {
     addHealth(to: router)
     addOperations(to: router, tollgate)
@@ -62,7 +65,7 @@ private func addRoutes(
     addConsents(to: router, tollgate)
     try addFinance(to: router, tollgate)
     try addPages(to: router, tollgate)
-    try addDashboard(to: router, tollgate, levers)
+    try addDashboard(to: router, tollgate, levers, checkUp)
 }
 
 extension APIPath {

@@ -287,6 +287,23 @@ extension Tollgate {
         )
     }
 
+    package func alerts(_ settings: AlertSettings, on machine: AlertMachine) -> Alerts {
+        Alerts(
+            records: store,
+            clocks: clocks,
+            random: random,
+            leases: leases,
+            heard: context.heard,
+            accessChecks: accessChecks,
+            connectors: connectors,
+            server: configuration.publicURL,
+            bounds: settings.bounds,
+            channels: webhooks.map { [settings.webhook.channel(over: $0, clocks: clocks)] } ?? [],
+            machine: machine,
+            logger: logger
+        )
+    }
+
     // MARK: - Features that have a store do something
 
     public var checkouts: Checkouts {

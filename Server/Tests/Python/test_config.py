@@ -1,12 +1,17 @@
 """`tollgate.yaml`: one file with all settings; and a catalog that changes while the server runs."""
 
+import hashlib
+import hmac
+import http.server
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+import urllib.error
 import urllib.request
 
 import pytest
@@ -64,6 +69,12 @@ google_play:
   pubsub_base: http://127.0.0.1:8083
   certs_url: http://127.0.0.1:8083/certs
 open_id: {issuer: "https://id.example.com", client_id: tollgate, client_secret: abc, name: Company, domain: example.com}
+alerts:
+  webhook: https://hooks.example.com/services/x
+  secret: whsec_BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=
+  after: {question: 2h, silence: 12h, webhook: 30m}
+  before: {deadline: 12h, expiry: 60d}
+  disk_percent: 5
 """
 
 
@@ -304,6 +315,121 @@ def test_a_catalog_with_mistakes_leaves_the_present_one(folder):
             assert line, "the server ended"
         assert "catalog.yaml:1:" in line, line
         assert json.loads(server.get("/v1/catalog"))["checkout"] == before
+    finally:
+        server.stop()
+    assert server.process.returncode == 0
+
+
+def reloaded(server):
+    """Sends SIGHUP; the lines of the log up to the one that says how it ended."""
+    server.process.send_signal(signal.SIGHUP)
+    lines = []
+    while not lines or not any(words in lines[-1]["message"] for words in ("restart the server", "not taken in")):
+        line = server.process.stderr.readline()
+        assert line, "the server ended"
+        if line.startswith("{"):
+            lines.append(json.loads(line))
+    return lines
+
+
+def test_changed_settings_are_taken_in_or_named_as_waiting_for_a_restart(folder):
+    # Warnings only, up to the reload that says otherwise.
+    text = "listen: 127.0.0.1:0\nlog_level: warning\nstripe: {webhook_secrets: [whsec_old]}\n" + KEYS
+    (folder / "tollgate.yaml").write_text(text)
+
+    def refusal(secret):
+        """The code for a body that is signed and no event, or is not signed."""
+        now = str(int(time.time()))
+        signature = hmac.new(secret.encode(), f"{now}.{{}}".encode(), hashlib.sha256).hexdigest()
+        request = urllib.request.Request(
+            server.url + "/webhooks/stripe", b"{}", {"Stripe-Signature": f"t={now},v1={signature}"})
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=30)
+        return json.load(refused.value)["error"]["code"]
+
+    server = Serving(folder)
+    try:
+        assert (refusal("whsec_old"), refusal("whsec_new")) == ("malformed_body", "stripe_signature")
+        (folder / "tollgate.yaml").write_text(
+            text.replace("warning", "notice").replace("[whsec_old]", "[whsec_new]")
+            + "app_url: https://example.com/account\nalerts: {webhook: 'https://hooks.example.com/x'}\n")
+        lines = reloaded(server)
+        assert (refusal("whsec_old"), refusal("whsec_new")) == ("stripe_signature", "malformed_body")
+    finally:
+        server.stop()
+    said = {line["message"]: line["metadata"].get("settings") for line in lines}
+    assert "the catalog was taken in" in said, "a notice, which is logged from now on"
+    assert said["settings were taken in"] == (
+        "TOLLGATE_ALERTS_WEBHOOK, TOLLGATE_LOG_LEVEL, TOLLGATE_STRIPE_WEBHOOK_SECRETS")
+    assert said["settings have changed that are read at the start only; restart the server"] == "TOLLGATE_APP_URL"
+
+
+def test_an_alarm_is_told_to_the_chat_that_the_file_names(folder):
+    told, came = [], threading.Event()
+
+    class Chat(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            told.append((self.path, self.headers, body))
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            came.set()
+
+        def log_message(self, *_):
+            pass
+
+    chat = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Chat)
+    threading.Thread(target=chat.serve_forever, daemon=True).start()
+    (folder / "tollgate.yaml").write_text(
+        "listen: 127.0.0.1:0\nwebhooks: {allow_private: true}\n" + KEYS
+        # Every disk has less free than all of it.
+        + f"alerts: {{webhook: 'http://127.0.0.1:{chat.server_port}/s3cret', disk_percent: 100}}\n")
+    server = Serving(folder)
+    try:
+        assert came.wait(60)
+    finally:
+        log = server.stop()
+        chat.shutdown()
+    (path, headers, body) = told[0]
+    assert path == "/s3cret" and headers["Content-Type"] == "application/json"
+    assert list(json.loads(body)) == ["text"]
+    assert "\nALARM: The disk of the database is nearly full: " in json.loads(body)["text"]
+    assert "s3cret" not in log
+
+
+@pytest.mark.parametrize("alerts, words", [
+    ("disk_percent: 5", "TOLLGATE_ALERTS_DISK_PERCENT needs TOLLGATE_ALERTS_WEBHOOK"),
+    ("webhook: http://hooks.example.com/s3cret", "TOLLGATE_ALERTS_WEBHOOK: Nothing is sent to this URL"),
+    ("webhook: https://127.0.0.1/s3cret", "its address is not public"),
+    ("webhook: https://hooks.example.com/x, secret: s3cret", "TOLLGATE_ALERTS_SECRET: it is not whsec_"),
+    ("webhook: https://hooks.example.com/x, after: {question: soon}", "'soon' is no span of time"),
+    ("webhook: https://hooks.example.com/x, disk_percent: 101", "101 is more than 100"),
+])
+def test_alarms_that_are_set_up_wrong_are_refused_at_the_start(folder, alerts, words):
+    (folder / "tollgate.yaml").write_text(KEYS + f"alerts: {{{alerts}}}\n")
+    ended = tollgate(folder, "serve")
+    assert ended.returncode == 2 and words in ended.stderr, ended.stderr
+    assert "s3cret" not in ended.stderr
+
+
+def test_with_a_mistake_anywhere_nothing_is_taken_in(folder):
+    text = "listen: 127.0.0.1:0\n" + KEYS
+    (folder / "tollgate.yaml").write_text(text)
+    catalog = (folder / "catalog.yaml").read_text()
+    server = Serving(folder)
+    try:
+        before = json.loads(server.get("/v1/catalog"))["checkout"]
+        (folder / "catalog.yaml").write_text(
+            catalog.replace("success_path: /checkout_redirect/success", "success_path: /second"))
+        for wrong, words in [("log_levle: debug\n", "tollgate.yaml:5:1:"), ("log_level: loud\n", "is none of trace")]:
+            (folder / "tollgate.yaml").write_text(text + wrong)
+            line = reloaded(server)[-1]
+            assert line["level"] == "error" and words in line["metadata"]["error"], line
+        assert json.loads(server.get("/v1/catalog"))["checkout"] == before
+        # The command says so before it tells the server anything.
+        ended = tollgate(folder, "reload")
+        assert ended.returncode != 0 and "is none of trace" in ended.stderr, ended.stderr
     finally:
         server.stop()
     assert server.process.returncode == 0

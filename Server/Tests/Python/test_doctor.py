@@ -10,6 +10,7 @@ import re
 import subprocess
 import threading
 import time
+import types
 
 import pytest
 import stripe
@@ -19,6 +20,7 @@ import test_stripe_commands
 from google_play import PACKAGE, Play
 from keys import key
 from ports import free_port
+from test_staff_sign_in import Browser, added
 from tollgate_world import BINARY, ROOT, SECRET, Server, postgres
 
 EVENTS = [
@@ -101,6 +103,30 @@ def test_beside_a_running_server(tmp_path, settings):
         process.terminate()
         process.communicate(timeout=30)
     assert state(doctor(tmp_path, environment), "public_url")[0] == "failed"
+
+
+def test_the_dashboard_says_what_the_command_says(tmp_path, settings):
+    port = free_port()
+    environment = settings | {"TOLLGATE_LISTEN": f"127.0.0.1:{port}"}
+    added(environment["TOLLGATE_DATABASE"])
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
+    process = subprocess.Popen(
+        [BINARY, "serve"], cwd=tmp_path, env=plain | environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert "listening on" in process.stdout.readline()
+        browser = Browser(types.SimpleNamespace(url=f"http://127.0.0.1:{port}"))
+        browser.sign_in()
+        browser.open("/dashboard/doctor")
+        page = browser.press("/dashboard/doctor/ask")
+        assert page.status_code == 200
+        found = [one for one in doctor(tmp_path, environment) if one["check"] != "settings"]
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+    assert {"clock", "database", "disk", "backups", "public_url", "stripe"} <= {one["check"] for one in found}
+    for one in found:
+        assert f">{one['check']}<" in page.text, one
+    assert "answers; its journal has " in page.text and "No folder of backups is named." in page.text
 
 
 def test_backups_that_are_missing_or_old(tmp_path, settings):

@@ -99,6 +99,20 @@ struct ClientTests {
         )
     }
 
+    @Test("a replaced secret key is that of the next call, in every copy of the client")
+    func replacedKey() async throws {
+        let stripe = FakeStripe(.answer(200, Self.customer), .answer(200, Self.customer))
+        let client = stripe.client
+        let copy = client
+        _ = try await copy.get(["customers", "cus_1"], as: Stripe.Customer.self)
+        client.secretKey.replace(with: "sk_test_2")
+        _ = try await copy.get(["customers", "cus_1"], as: Stripe.Customer.self)
+        #expect(
+            stripe.requests.map { $0.headers["authorization"] }
+                == ["Bearer sk_test_1", "Bearer sk_test_2"]
+        )
+    }
+
     @Test("a read has its parameters in the query and no key")
     func read() async throws {
         let stripe = FakeStripe(.answer(200, Fixture.checkoutSession))

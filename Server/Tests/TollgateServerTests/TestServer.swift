@@ -59,6 +59,7 @@ struct TestServer: Sendable {
     ///   - logger: what the application says.
     ///   - shared: the stores' time, where another store lives on it too.
     ///   - googlePlay: how Google Play is spoken to.
+    ///   - checkUp: what the dashboard's page **Doctor** asks.
     ///   - connectors: the rooms of further stores.
     static func run(
         on backend: Backend = .sqlite,
@@ -68,6 +69,7 @@ struct TestServer: Sendable {
         logger: Logger = silent,
         clock shared: VirtualClock? = nil,
         googlePlay: GooglePlaySetUp? = nil,
+        checkUp: CheckUp? = nil,
         connectors: @Sendable (StoreContext) -> [any StoreConnector] = { _ in [] },
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
@@ -90,6 +92,7 @@ struct TestServer: Sendable {
                 retentionRules,
                 logger,
                 googlePlay,
+                checkUp,
                 connectors,
                 test
             )
@@ -106,6 +109,7 @@ struct TestServer: Sendable {
         _ retentionRules: [RetentionRule],
         _ logger: Logger,
         _ googlePlay: GooglePlaySetUp?,
+        _ checkUp: CheckUp?,
         _ connectors: @Sendable (StoreContext) -> [any StoreConnector],
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
@@ -168,7 +172,7 @@ struct TestServer: Sendable {
         var muted = silent
         muted.logLevel = .critical
         let application = Application(
-            router: try buildRouter(tollgate),
+            router: try buildRouter(tollgate, checkUp: checkUp),
             server: http(tollgate),
             configuration: .init(serverName: "tollgate"),
             logger: muted

@@ -208,22 +208,45 @@ struct GooglePlayActs: Sendable {
     func gauges() async throws -> [StoreGauge] {
         let now = await context.clocks.now()
         var gauges: [StoreGauge] = []
+        for queue in try await queues() {
+            let labels = "store=\"google_play\",act=\"\(queue.kind.act)\""
+            gauges.append(StoreGauge("tollgate_store_acts_waiting", labels, Int64(queue.count)))
+            guard let nearest = queue.nearest else { continue }
+            let left = (nearest.milliseconds - now.milliseconds) / 1000
+            gauges.append(StoreGauge("tollgate_store_act_deadline_seconds", labels, left))
+        }
+        return gauges
+    }
+
+    /// The nearest deadline of each kind of act that waits.
+    func deadlines() async throws -> [StoreDeadline] {
+        try await queues().compactMap { queue in
+            queue.nearest.map {
+                StoreDeadline(
+                    queue.kind,
+                    act: queue.kind.act,
+                    by: $0,
+                    of: queue.kind == .googlePlayRefundReview ? RefundReviews.time : PlayAct.time,
+                    waitsForCustomer: queue.kind == .googlePlayConsumption
+                )
+            }
+        }
+    }
+
+    private func queues() async throws -> [(kind: Wanted.Kind, count: Int, nearest: Instant?)] {
+        var queues: [(kind: Wanted.Kind, count: Int, nearest: Instant?)] = []
         for kind in [
             Wanted.Kind.googlePlayAcknowledgement, .googlePlayConsumption, .googlePlayRefundReview,
         ] {
             let rows = try await context.records.questions.wanted(kind, limit: Self.most)
-            let labels = "store=\"google_play\",act=\"\(kind.act)\""
-            gauges.append(StoreGauge("tollgate_store_acts_waiting", labels, Int64(rows.count)))
             let deadlines = rows.compactMap { row in
                 kind == .googlePlayRefundReview
                     ? row.raised.advanced(by: RefundReviews.time)
                     : PlayAct(kind, object: row.object)?.deadline
             }
-            guard let nearest = deadlines.min() else { continue }
-            let left = (nearest.milliseconds - now.milliseconds) / 1000
-            gauges.append(StoreGauge("tollgate_store_act_deadline_seconds", labels, left))
+            queues.append((kind, rows.count, deadlines.min()))
         }
-        return gauges
+        return queues
     }
 }
 

@@ -53,6 +53,7 @@ final class HintPulling: Sendable {
                 group.addTask { [receive, context] in
                     do {
                         _ = try await receive(ReceivedMessage(message.body, .fetched))
+                        context.heard.note(.googlePlay, at: context.clocks.wall())
                         return message.ackID
                     } catch {
                         context.logger.error(

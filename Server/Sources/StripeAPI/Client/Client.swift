@@ -10,13 +10,15 @@ extension Stripe {
         /// Sends one request once; throws if no answer came.
         public typealias Transport = @Sendable (Request) async throws -> Response
 
+        /// Goes into one header and nowhere else.
+        public let secretKey: SecretKey
         private let sender: Sender
 
         /// A client.
         ///
         /// - Parameters:
         ///   - apiBase: Where Stripe is, without a path: `https://api.stripe.com`.
-        ///   - secretKey: `sk_…` or `rk_…`. Goes into one header and nowhere else.
+        ///   - secretKey: `sk_…` or `rk_…`.
         ///   - maximumRetries: How often a call is tried again where that may help.
         ///   - transport: How a request is sent.
         ///   - sleep: Waits before the next try.
@@ -32,6 +34,8 @@ extension Stripe {
             },
             jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
         ) {
+            let secretKey = SecretKey(secretKey)
+            self.secretKey = secretKey
             sender = Sender(
                 apiBase: apiBase.hasSuffix("/") ? String(apiBase.dropLast()) : apiBase,
                 secretKey: secretKey,

@@ -2,7 +2,7 @@ extension Stripe {
     /// Sends requests under the secret key, and sends them again where that may help.
     struct Sender: Sendable {
         let apiBase: String
-        let secretKey: String
+        let secretKey: SecretKey
         let maximumRetries: Int
         let transport: Client.Transport
         let sleep: @Sendable (Duration) async throws -> Void
@@ -74,7 +74,7 @@ extension Stripe.Sender {
     ) -> Stripe.Request {
         var url = apiBase + "/v1/" + path.map(Stripe.Parameters.escaped).joined(separator: "/")
         var headers = [
-            "authorization": "Bearer \(secretKey)",
+            "authorization": "Bearer \(secretKey.current)",
             "stripe-version": Stripe.apiVersion,
             "accept": "application/json",
         ]

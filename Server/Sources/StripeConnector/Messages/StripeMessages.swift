@@ -10,13 +10,13 @@ internal import TollgateCore
 struct StripeMessages: Sendable {
     let context: StoreContext
     /// Of the webhook endpoint; while one is rolled, both.
-    let secrets: [String]
+    let secrets: Replaceable<[String]>
     /// How often a signature may have us say that our clock is wrong.
     private let clockPace = WorkPace()
 
     init(_ context: StoreContext, secrets: [String]) {
         self.context = context
-        self.secrets = secrets
+        self.secrets = Replaceable(secrets)
     }
 
     /// The event that a message is, its signature verified where Stripe has sent it.
@@ -41,7 +41,7 @@ struct StripeMessages: Sendable {
             let signed = try Stripe.WebhookSignature.verify(
                 header: signature,
                 body: body,
-                secrets: secrets,
+                secrets: secrets.value,
                 now: wall
             )
             noteClock(secondsBehind: signed.subtractingReportingOverflow(wall).partialValue)

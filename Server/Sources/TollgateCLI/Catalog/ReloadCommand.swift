@@ -4,15 +4,17 @@ import Foundation
 import Storage
 import StorageSQLite
 import TollgateCore
+import TollgateService
 
-/// `tollgate reload`: has a running server take in its changed catalog.
+/// `tollgate reload`: has a running server take in its changed catalog and settings.
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Let the server take in a changed catalog, without a restart.",
+        abstract: "Let the server take in a changed catalog and settings, without a restart.",
         discussion: """
-            Give it the server's settings. The catalog is checked first: one with mistakes is not \
-            taken in, and the present one goes on. A server on SQLite is found by the lock beside its \
+            Give it the server's settings. The catalog and tollgate.yaml are checked first: with \
+            mistakes, nothing is taken in, and the present ones go on. The server's log names the \
+            settings that were taken in and those that take a restart. A server on SQLite is found by the lock beside its \
             database; name the process of one on PostgreSQL. systemctl reload tollgate does all this.
             """
     )
@@ -35,6 +37,8 @@ struct ReloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let location = try DatabaseLocation(option: database)
+        _ = try Settings.logLevel()
+        _ = try AlertSettings.configured()
         let wanted = try CatalogFile.read(Settings.text(catalog, "CATALOG") ?? "catalog.yaml")
         let text = try wanted.canonicalJSON()
         let told = try process ?? server(of: location)
@@ -64,7 +68,7 @@ struct ReloadCommand: AsyncParsableCommand {
         }
         throw CheckFailed(
             message:
-                "The server did not take the catalog in within 30 seconds. Its log says why: apps that have changed take a restart, and it may read another file."
+                "The server did not take the catalog in within 30 seconds. Its log says why: a setting may be wrong, apps that have changed take a restart, and it may read another file."
         )
     }
 

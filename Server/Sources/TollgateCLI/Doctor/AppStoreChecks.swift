@@ -2,6 +2,7 @@ import AppStoreAPI
 import AppStoreConnector
 import AsyncHTTPClient
 import TollgateCore
+import TollgateService
 
 /// What can be wrong with the App Store: roots, the key of each app, notifications that do not arrive.
 struct AppStoreChecks {

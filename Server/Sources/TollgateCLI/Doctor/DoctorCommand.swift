@@ -2,6 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import CommandOutput
 import Foundation
+import Storage
 import TollgateService
 
 /// `tollgate doctor`: asks everything that can be wrong, and says what to do.
@@ -58,18 +59,19 @@ struct DoctorCommand: AsyncParsableCommand {
                 )
             }
         }
-        let address = Settings.text(publicURL, "PUBLIC_URL")
-        // Stores follow no redirection either.
         let client = HTTPClient.forCommand(.init(redirectConfiguration: .disallow))
         var findings = [Finding.ok("settings", "tollgate serve would start with these settings.")]
         findings += settings.warnings.map {
             Finding.warning("settings", $0, "See docs/operations.md, Keys that change.")
         }
         if let finding = openFile() { findings.append(finding) }
-        findings += await MachineChecks(settings: settings, publicURL: address).all(over: client)
-        findings += await AppStoreChecks(settings: settings).all(over: client)
-        findings += await StripeChecks(settings: settings, publicURL: address).all(over: client)
-        findings += await GooglePlayChecks(settings: settings).all(over: client)
+        let checkUp = Doctor.checkUp({ settings }, over: client) {
+            try await ReadingCommand.run(database: settings.location.text) {
+                try await $0.queueLengths().journal
+            }
+        }
+        // Stripe is asked about each price of the catalog.
+        findings += await checkUp.findings(within: .seconds(600))
         try await client.shutdown()
         return findings
     }

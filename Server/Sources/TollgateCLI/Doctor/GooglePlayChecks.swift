@@ -4,6 +4,7 @@ import CommandOutput
 import GooglePlayAPI
 import GooglePlayConnector
 import TollgateCore
+import TollgateService
 
 /// What can be wrong with Google Play: the service account and its rights, the catalog's products.
 struct GooglePlayChecks {

@@ -3,15 +3,14 @@ import CommandOutput
 import Foundation
 import NIOCore
 import NIOHTTP1
-import Storage
 import TollgateCore
 import TollgateService
 
 /// What can be wrong with this machine: clock, database, disk, backups, public address.
 struct MachineChecks {
     let settings: ServeSettings
-    /// As it is set; `nil`: it is not.
-    let publicURL: String?
+    /// The newest row of the journal; throws where the database does not answer.
+    let newestJournalRow: @Sendable () async throws -> Int64
 
     func all(over client: HTTPClient) async -> [Finding] {
         [
@@ -85,9 +84,7 @@ struct MachineChecks {
             )
         }
         do {
-            let rows = try await ReadingCommand.run(database: location.text) {
-                try await $0.queueLengths().journal
-            }
+            let rows = try await newestJournalRow()
             return .ok("database", "\(location.description) answers; its journal has \(rows) rows.")
         } catch {
             return .failed(
@@ -102,12 +99,9 @@ struct MachineChecks {
         guard let path = settings.location.sqlitePath else {
             return .skipped("disk", "The database is on another machine.")
         }
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        var status = statvfs()
-        guard statvfs(folder, &status) == 0 else {
-            return .skipped("disk", "\(folder) is not there yet.")
+        guard let free = Self.room(beside: path)?.free else {
+            return .skipped("disk", "The folder of \(path) is not there yet.")
         }
-        let free = Int64(clamping: UInt64(status.f_bavail) * UInt64(status.f_frsize))
         let used = [path, path + "-wal"].map(Self.size).reduce(0, +)
         let words =
             "\(Self.megabytes(free)) MB are free, the database has \(Self.megabytes(used)) MB"
@@ -122,6 +116,17 @@ struct MachineChecks {
             )
         }
         return .ok("disk", "\(words).")
+    }
+
+    /// The bytes that are free on the disk of a file, and all that it has; `nil`: the folder is not there.
+    static func room(beside path: String) -> (free: Int64, total: Int64)? {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else { return nil }
+        func bytes(_ blocks: some BinaryInteger) -> Int64 {
+            Int64(clamping: UInt64(blocks) * UInt64(status.f_frsize))
+        }
+        return (bytes(status.f_bavail), bytes(status.f_blocks))
     }
 
     private static func size(of path: String) -> Int64 {
@@ -164,7 +169,7 @@ struct MachineChecks {
     // MARK: - The public address
 
     private func publicAddress(over client: HTTPClient) async -> Finding {
-        guard let publicURL else {
+        guard let publicURL = settings.publicURL else {
             return .skipped("public_url", "TOLLGATE_PUBLIC_URL is not set.")
         }
         let base = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL

@@ -2,11 +2,11 @@ import AsyncHTTPClient
 import Foundation
 import StripeAPI
 import TollgateCore
+import TollgateService
 
 /// What can be wrong with Stripe: the key and its rights, the webhook endpoint, the catalog's prices.
 struct StripeChecks {
     let settings: ServeSettings
-    let publicURL: String?
 
     /// The events that docs/stripe.md names, each of which says something that no other says.
     private static let events = [
@@ -55,7 +55,7 @@ struct StripeChecks {
 
     private func endpoint(_ stripe: Stripe.Client) async -> Finding {
         let name = "stripe.webhook_endpoint"
-        guard let publicURL else {
+        guard let publicURL = settings.publicURL else {
             return .skipped(name, "TOLLGATE_PUBLIC_URL is not set: the endpoint is not known.")
         }
         let base = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL

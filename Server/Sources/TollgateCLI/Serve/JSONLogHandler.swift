@@ -7,9 +7,20 @@ import Logging
 /// nearly none of them log.
 struct JSONLogHandler: LogHandler {
     let label: String
-    var logLevel = Logger.Level.notice
+    private let threshold: LogThreshold
+    /// The level of one logger that was given its own.
+    private var ownLevel: Logger.Level?
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
+
+    init(label: String, threshold: LogThreshold) {
+        (self.label, self.threshold) = (label, threshold)
+    }
+
+    var logLevel: Logger.Level {
+        get { ownLevel ?? threshold.level }
+        set { ownLevel = newValue }
+    }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }

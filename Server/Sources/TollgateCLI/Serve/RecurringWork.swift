@@ -8,9 +8,11 @@ import TollgateService
 /// The background work of a server.
 struct RecurringWork: Sendable {
     let tollgate: Tollgate
+    /// `nil`: nobody is told of alarms.
+    let alarming: Alarming?
 
     var all: [any Service] {
-        reconciling + listening + [
+        reconciling + listening + alerts + [
             questions, storeReports, figures, accessChecks, events,
             Delivering(deliveries: tollgate.webhookDeliveries), signingKeys, keyUses, expired,
         ]
@@ -138,6 +140,23 @@ struct RecurringWork: Sendable {
         ) { [tollgate] in
             await tollgate.secretKeys.keepUses() ? .done : .failed
         }
+    }
+
+    /// Tells of alarms, by the settings of the moment.
+    private var alerts: [any Service] {
+        guard let alarming else { return [] }
+        return [
+            Recurring(
+                "alerts",
+                of: tollgate,
+                after: .seconds(2),
+                every: .seconds(60),
+                afterFailure: .seconds(300)
+            ) { [tollgate] in
+                guard let alerts = alarming.alerts(of: tollgate) else { return .done }
+                return await alerts.watch() ? .done : .failed
+            }
+        ]
     }
 
     /// Drops what has expired, also while nobody writes: kept replies after two days, and sessions.

@@ -19,6 +19,7 @@ import UnixSignals
 /// The whole server, put together from its parts.
 struct RunningServer: Sendable {
     let tollgate: Tollgate
+    let logThreshold: LogThreshold
     private let driver: any StorageDriver
     private let webhooks: OutgoingWebhooks
 
@@ -35,8 +36,9 @@ struct RunningServer: Sendable {
         openID: OpenIDClient? = nil,
         clocks: Clocks
     ) async throws {
-        var logger = Logger(label: "tollgate") { JSONLogHandler(label: $0) }
-        logger.logLevel = try Settings.logLevel()
+        let threshold = LogThreshold(try Settings.logLevel())
+        logThreshold = threshold
+        let logger = Logger(label: "tollgate") { JSONLogHandler(label: $0, threshold: threshold) }
         OpenFiles.raiseLimit()
         driver = try database.open()
         webhooks = OutgoingWebhooks()
@@ -78,6 +80,7 @@ struct RunningServer: Sendable {
     ///   - metricsAddress: where `/metrics` and `/readyz` are; `nil`: with everything else.
     ///   - connectionsPerAddress: how many one address may hold; `nil`: as many as usual.
     ///   - levers: what the dashboard may do to a sandbox.
+    ///   - alarming: what the dashboard's page **Doctor** asks, and alarms; `nil`: there are neither.
     ///   - beside: runs as long as the server does; if it returns, all is shut down in order.
     ///   - routes: adds routes of the caller's own, such as the demo's page.
     ///   - ready: told the port once it is open.
@@ -86,6 +89,7 @@ struct RunningServer: Sendable {
         metricsAt metricsAddress: ListenAddress? = nil,
         connectionsPerAddress: Int? = nil,
         levers: DashboardLevers? = nil,
+        alarming: Alarming? = nil,
         beside: [ServiceGroupConfiguration.ServiceConfiguration] = [],
         routes: @Sendable (Router<ServerRequestContext>) -> Void = { _ in },
         ready: @escaping @Sendable (Int) async -> Void
@@ -93,6 +97,7 @@ struct RunningServer: Sendable {
         let router = try buildRouter(
             tollgate,
             levers: levers,
+            checkUp: alarming?.checkUp,
             answersMetrics: metricsAddress == nil
         )
         routes(router)
@@ -110,7 +115,7 @@ struct RunningServer: Sendable {
         )
         let services: [ServiceGroupConfiguration.ServiceConfiguration] =
             [.init(service: application)]
-            + RecurringWork(tollgate: tollgate).all.map { .init(service: $0) }
+            + RecurringWork(tollgate: tollgate, alarming: alarming).all.map { .init(service: $0) }
             + metrics(at: metricsAddress) + beside
         let group = ServiceGroup(
             configuration: .init(

@@ -63,69 +63,95 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try ServeSettings(self)
-        let (stores, clock) = (settings.stores, settings.clock)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         // An issuer's addresses are checked before they are asked; a redirection would lead past that.
-        let toIssuer = HTTPClient(
+        let direct = HTTPClient(
             eventLoopGroupProvider: .singleton,
             configuration: HTTPClient.Configuration(redirectConfiguration: .disallow)
         )
-        var options = stores.appStoreOptions(over: client)
-        options.retentionRules = settings.retentionRules
         do {
-            let server = try await RunningServer(
-                configuration: settings.configuration,
-                database: settings.location,
-                catalog: settings.catalog,
-                appStore: settings.verifier,
-                appStoreClients: stores.appStoreClients(over: client),
-                appStoreOptions: options,
-                stripe: stores.stripe(over: client),
-                googlePlay: try await stores.googlePlay.setUp(over: client),
-                openID: settings.openID.map {
-                    OpenIDClient($0, transport: openIDTransport(over: toIssuer))
-                },
-                clocks: .init(
-                    now: clock.now(over: client),
-                    wall: SystemClock.now,
-                    isVirtual: clock.isVirtual,
-                    nowAtOnce: clock.isVirtual ? nil : SystemClock.now
-                )
-            )
-            for warning in settings.warnings { server.tollgate.logger.warning("\(warning)") }
-            do {
-                _ = try await clock.reached(over: client)
-            } catch let silent as CheckFailed {
-                server.tollgate.logger.warning(
-                    "\(silent.message) Real time is taken until it does."
-                )
-            }
-            let address = settings.address
-            try await server.run(
-                at: address,
-                metricsAt: settings.metricsAddress,
-                connectionsPerAddress: settings.connectionsPerAddress,
-                beside: [
-                    .init(
-                        service: CatalogReloading(
-                            tollgate: server.tollgate,
-                            path: settings.catalogPath,
-                            now: clock.now(over: client),
-                            hangups: await UnixSignalsSequence(trapping: .sighup)
-                        )
-                    )
-                ]
-            ) { port in
-                Terminal.announce("tollgate listening on http://\(address.host):\(port)")
-                Terminal.announce("database: \(settings.location.description)")
-            }
+            let server = try await makeServer(settings, over: client, direct: direct)
+            try await serve(server, settings, over: client, direct: direct)
         } catch {
-            try? await toIssuer.shutdown()
+            try? await direct.shutdown()
             try? await client.shutdown()
             throw error
         }
-        try await toIssuer.shutdown()
+        try await direct.shutdown()
         try await client.shutdown()
+    }
+
+    /// - Parameter direct: follows no redirection.
+    private func makeServer(
+        _ settings: ServeSettings,
+        over client: HTTPClient,
+        direct: HTTPClient
+    ) async throws -> RunningServer {
+        let (stores, clock) = (settings.stores, settings.clock)
+        var options = stores.appStoreOptions(over: client)
+        options.retentionRules = settings.retentionRules
+        let server = try await RunningServer(
+            configuration: settings.configuration,
+            database: settings.location,
+            catalog: settings.catalog,
+            appStore: settings.verifier,
+            appStoreClients: stores.appStoreClients(over: client),
+            appStoreOptions: options,
+            stripe: stores.stripe(over: client),
+            googlePlay: try await stores.googlePlay.setUp(over: client),
+            openID: settings.openID.map {
+                OpenIDClient($0, transport: openIDTransport(over: direct))
+            },
+            clocks: .init(
+                now: clock.now(over: client),
+                wall: SystemClock.now,
+                isVirtual: clock.isVirtual,
+                nowAtOnce: clock.isVirtual ? nil : SystemClock.now
+            )
+        )
+        for warning in settings.warnings { server.tollgate.logger.warning("\(warning)") }
+        do {
+            _ = try await clock.reached(over: client)
+        } catch let silent as CheckFailed {
+            server.tollgate.logger.warning("\(silent.message) Real time is taken until it does.")
+        }
+        return server
+    }
+
+    private func serve(
+        _ server: RunningServer,
+        _ settings: ServeSettings,
+        over client: HTTPClient,
+        direct: HTTPClient
+    ) async throws {
+        let address = settings.address
+        let records = server.tollgate.store
+        let current = Replaceable(settings)
+        try await server.run(
+            at: address,
+            metricsAt: settings.metricsAddress,
+            connectionsPerAddress: settings.connectionsPerAddress,
+            alarming: Alarming(
+                settings: current,
+                checkUp: Doctor.checkUp({ current.value }, over: direct) {
+                    try await records.queueLengths().journal
+                }
+            ),
+            beside: [
+                .init(
+                    service: Reloading(
+                        server: server,
+                        options: self,
+                        settings: current,
+                        now: settings.clock.now(over: client),
+                        hangups: await UnixSignalsSequence(trapping: .sighup)
+                    )
+                )
+            ]
+        ) { port in
+            Terminal.announce("tollgate listening on http://\(address.host):\(port)")
+            Terminal.announce("database: \(settings.location.description)")
+        }
     }
 }
 

@@ -4,7 +4,7 @@ import TollgateCore
 import TollgateService
 
 /// Everything that `tollgate serve` is told, read and checked.
-struct ServeSettings {
+struct ServeSettings: Sendable {
     let address: ListenAddress
     /// Where `/metrics` and `/readyz` are; `nil`: with everything else.
     let metricsAddress: ListenAddress?
@@ -15,6 +15,8 @@ struct ServeSettings {
     /// The catalog's file.
     let catalogPath: String
     let configuration: Configuration
+    /// Where browsers and stores reach the server, as it is set; `nil`: it is not.
+    let publicURL: String?
     let stores: StoreSettings
     let verifier: AppStore.SignedDataVerifier?
     /// What customers are shown who are about to cancel.
@@ -22,6 +24,8 @@ struct ServeSettings {
     /// Where staff may sign in besides.
     let openID: OpenIDSettings?
     let clock: ClockSetting
+    /// The bounds of alarms and the webhook that is told; `nil` where none is set.
+    let alerts: AlertSettings?
     /// What is to be said in the log.
     let warnings: [String]
 
@@ -67,6 +71,7 @@ struct ServeSettings {
         verifier = stores.flatMap { stores in problems.take { try stores.verifier() } } ?? nil
         let clock = problems.take { try ClockSetting(Settings.text(nil, "CLOCK")) }
         openID = problems.take { try OpenIDSettings.configured() } ?? nil
+        alerts = problems.take { try AlertSettings.configured() } ?? nil
         _ = problems.take { try Settings.logLevel() }
         let allowsPrivate = problems.take { try Settings.flag("WEBHOOKS_ALLOW_PRIVATE") }
         let isDemo = problems.take { try options.demo || Settings.flag("DEMO") } ?? false
@@ -86,6 +91,7 @@ struct ServeSettings {
         (self.address, self.location, self.catalog) = (address, location, catalog)
         self.catalogPath = catalogPath
         (self.stores, self.clock) = (stores, clock)
+        publicURL = Settings.text(options.publicURL, "PUBLIC_URL")
         configuration = Self.configuration(
             options,
             check,

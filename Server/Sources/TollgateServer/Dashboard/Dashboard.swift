@@ -14,13 +14,15 @@ internal import TollgateService
 func addDashboard(
     to router: Router<ServerRequestContext>,
     _ tollgate: Tollgate,
-    _ levers: DashboardLevers?
+    _ levers: DashboardLevers?,
+    _ checkUp: CheckUp?
 ) throws {
     let dashboard = Dashboard(
         tollgate: tollgate,
         templates: try DashboardTemplates(),
         cookie: StaffCookie(tollgate.configuration),
-        levers: levers
+        levers: levers,
+        checkUp: checkUp
     )
     for (path, bytes, type) in [
         ("dashboard.css", PackageResources.dashboard_css, "text/css; charset=utf-8"),
@@ -46,8 +48,15 @@ struct Dashboard: Sendable {
     let templates: DashboardTemplates
     let cookie: StaffCookie
     let levers: DashboardLevers?
+    /// The checks of the page **Doctor**; `nil` where there is no such page.
+    let checkUp: CheckUp?
     /// Around whatever reads all sales of the days that are asked for, however many there are.
-    let allSales = FewAtOnce(2)
+    let allSales = FewAtOnce(
+        2,
+        "2 others have all sales of some days read at this moment, which takes much memory."
+    )
+    /// Around what asks every store.
+    let checkUps = FewAtOnce(1, "Somebody else is asking at this moment.")
 
     func answer(_ request: Request, _ context: ServerRequestContext) async -> Response {
         let ask = Ask(request, context, language: cookie.language(of: request))
@@ -123,7 +132,7 @@ struct Dashboard: Sendable {
     /// Says by which clock the times of a page are.
     private func footer(of section: String) -> String {
         switch section {
-        case "audit", "staff", "keys", "webhooks": "footer_real"
+        case "audit", "staff", "keys", "webhooks", "doctor": "footer_real"
         case "health": "footer_both"
         default: tollgate.clocks.isVirtual ? "footer_sandbox" : "footer"
         }
@@ -153,7 +162,8 @@ struct Dashboard: Sendable {
             words,
             section: section,
             role: visit.member.role,
-            hasLevers: levers != nil
+            hasLevers: levers != nil,
+            hasDoctor: checkUp != nil
         )
         return frame
     }

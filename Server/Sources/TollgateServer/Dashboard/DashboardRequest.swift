@@ -65,6 +65,7 @@ struct DashboardRequest: Sendable {
         case ("events", 1): try await deliveries.events()
         case ("catalog", 1): system.catalog(checked: nil)
         case ("health", 1): try await system.health()
+        case ("doctor", 1): try doctor.doctor(nil)
         case ("audit", 1): try await system.audit()
         case ("staff", 1): try await staff.staff(invitation: nil)
         case ("keys", 1): try await keys.keys(made: nil)
@@ -90,6 +91,7 @@ struct DashboardRequest: Sendable {
         case ("parked", 2) where ask.path[1] == "retry": try await deliveries.retryParked(form)
         case ("catalog", 2) where ask.path[1] == "check":
             system.catalog(checked: form["catalog"] ?? "")
+        case ("doctor", 2) where ask.path[1] == "ask": try await doctor.examine()
         case ("staff", 2): try await staff.changeStaff(ask.path[1], form)
         case ("keys", 2): try await keys.changeKeys(ask.path[1], form)
         case ("account", 2) where ask.path[1] == "password": try await staff.changePassword(form)
@@ -109,6 +111,7 @@ struct DashboardRequest: Sendable {
     private var appStore: AppStorePages { AppStorePages(request: self) }
     private var deliveries: DeliveryPages { DeliveryPages(request: self) }
     private var system: SystemPages { SystemPages(request: self) }
+    private var doctor: DoctorPage { DoctorPage(request: self) }
     private var staff: StaffPages { StaffPages(request: self) }
     private var keys: KeyPages { KeyPages(request: self) }
     private var secondFactor: SecondFactorPages { SecondFactorPages(request: self) }

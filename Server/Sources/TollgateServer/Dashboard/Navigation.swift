@@ -25,7 +25,8 @@ enum Navigation {
                 ("deliveries", "/dashboard/deliveries"), ("parked", "/dashboard/parked"),
                 ("events", "/dashboard/events"),
                 ("webhooks", "/dashboard/webhooks"), ("catalog", "/dashboard/catalog"),
-                ("health", "/dashboard/health"), ("audit", "/dashboard/audit"),
+                ("health", "/dashboard/health"), ("doctor", "/dashboard/doctor"),
+                ("audit", "/dashboard/audit"),
                 ("staff", "/dashboard/staff"), ("keys", "/dashboard/keys"),
                 ("sandbox", "/dashboard/sandbox"),
             ]
@@ -36,14 +37,15 @@ enum Navigation {
         _ words: Words,
         section: String,
         role: StaffRole,
-        hasLevers: Bool
+        hasLevers: Bool,
+        hasDoctor: Bool
     ) -> [Model] {
         groups.map { group in
             [
                 "groupTitle": words[group.title],
                 "sections": group.sections.filter {
-                    (hasLevers || $0.id != "sandbox")
-                        && (role >= .admin || !["staff", "keys"].contains($0.id))
+                    (hasLevers || $0.id != "sandbox") && (hasDoctor || $0.id != "doctor")
+                        && (role >= .admin || !["staff", "keys", "doctor"].contains($0.id))
                         && (role >= .support || $0.id != "app-store")
                 }.map { entry -> Model in
                     [

@@ -172,7 +172,8 @@ public struct WebhookEndpoints: Sendable {
 // MARK: - What these have in common
 
 extension WebhookEndpoints {
-    private static let byRequest = "disabled by request"
+    /// The reason that is kept where the owner of an endpoint has disabled it.
+    static let byRequest = "disabled by request"
 
     private func checked(_ url: String) throws -> String {
         try WebhookAddress(url, allowsPrivate: allowsPrivate).url

@@ -17,6 +17,15 @@ struct WebhookSecrets: Codable, Hashable, Sendable {
         secrets = [Secret(key: key)]
     }
 
+    /// - Parameter text: as a receiver keeps it; `nil` for anything else.
+    init?(_ text: String) {
+        guard text.hasPrefix("whsec_"),
+            let key = Data(base64Encoded: String(text.dropFirst("whsec_".count))),
+            (24...64).contains(key.count)
+        else { return nil }
+        self.init(key: Array(key))
+    }
+
     /// As the receiver keeps the newest.
     var newest: String {
         "whsec_" + Data(secrets.first?.key ?? []).base64EncodedString()

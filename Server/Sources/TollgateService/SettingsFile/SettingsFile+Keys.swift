@@ -12,6 +12,8 @@ extension SettingsFile {
     package static let secretNames: Set<String> = [
         "SECRET_KEY", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS", "APP_STORE_SHARED_SECRET",
         "OIDC_CLIENT_SECRET",
+        // Whoever knows the address of a chat may write there.
+        "ALERTS_WEBHOOK", "ALERTS_SECRET",
     ]
 
     static let keys: [String: Key] = [
@@ -33,6 +35,20 @@ extension SettingsFile {
         "keys": .block([
             "secret": .many("SECRET_KEY"),
             "publishable": .many("PUBLISHABLE_KEY"),
+        ]),
+        "alerts": .block([
+            "webhook": .one("ALERTS_WEBHOOK"),
+            "secret": .one("ALERTS_SECRET"),
+            "after": .block([
+                "question": .one("ALERTS_AFTER_QUESTION"),
+                "silence": .one("ALERTS_AFTER_SILENCE"),
+                "webhook": .one("ALERTS_AFTER_WEBHOOK"),
+            ]),
+            "before": .block([
+                "deadline": .one("ALERTS_BEFORE_DEADLINE"),
+                "expiry": .one("ALERTS_BEFORE_EXPIRY"),
+            ]),
+            "disk_percent": .number("ALERTS_DISK_PERCENT"),
         ]),
         "webhooks": .block(["allow_private": .truth("WEBHOOKS_ALLOW_PRIVATE")]),
         "app_store": .block(appStore),

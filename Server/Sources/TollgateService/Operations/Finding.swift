@@ -1,6 +1,7 @@
-/// What `tollgate doctor` found out about one thing that can be wrong.
-struct Finding: Encodable, Sendable {
-    enum State: String, Encodable, CaseIterable {
+// SPDX-License-Identifier: Apache-2.0
+/// What a check-up found out about one thing that can be wrong.
+public struct Finding: Codable, Hashable, Sendable {
+    public enum State: String, Codable, CaseIterable, Sendable {
         case ok
         /// It works, and somebody should look at it.
         case warning
@@ -11,27 +12,27 @@ struct Finding: Encodable, Sendable {
     }
 
     /// A name for programs: `stripe.webhook_endpoint`.
-    var check: String
-    var state: State
-    var sentence: String
+    public var check: String
+    public var state: State
+    public var sentence: String
     /// What to do; `nil` where nothing is to be done.
-    var remedy: String?
+    public var remedy: String?
 
-    static func ok(_ check: String, _ sentence: String) -> Finding {
+    public static func ok(_ check: String, _ sentence: String) -> Finding {
         Finding(check: check, state: .ok, sentence: sentence, remedy: nil)
     }
 
-    static func warning(_ check: String, _ sentence: String, _ remedy: String) -> Finding {
+    public static func warning(_ check: String, _ sentence: String, _ remedy: String) -> Finding {
         Finding(check: check, state: .warning, sentence: sentence, remedy: remedy)
     }
 
     /// - Parameter sentence: also a message of a store or a library, which may lack its full stop.
-    static func failed(_ check: String, _ sentence: String, _ remedy: String) -> Finding {
+    public static func failed(_ check: String, _ sentence: String, _ remedy: String) -> Finding {
         let ended = sentence.hasSuffix(".") || sentence.hasSuffix("?") ? sentence : sentence + "."
         return Finding(check: check, state: .failed, sentence: ended, remedy: remedy)
     }
 
-    static func skipped(_ check: String, _ sentence: String) -> Finding {
+    public static func skipped(_ check: String, _ sentence: String) -> Finding {
         Finding(check: check, state: .skipped, sentence: sentence, remedy: nil)
     }
 }

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import AsyncHTTPClient
+import TollgateService
+
+/// The checks behind `tollgate doctor`, the dashboard's page **Doctor** and a server's alarms.
+enum Doctor {
+    /// - Parameters:
+    ///   - settings: those of the moment at which something is asked.
+    ///   - client: follows no redirection, as the stores follow none.
+    ///   - newestJournalRow: throws where the database does not answer.
+    static func checkUp(
+        _ settings: @escaping @Sendable () -> ServeSettings,
+        over client: HTTPClient,
+        newestJournalRow: @escaping @Sendable () async throws -> Int64
+    ) -> CheckUp {
+        CheckUp([
+            .init("machine") {
+                await MachineChecks(settings: settings(), newestJournalRow: newestJournalRow)
+                    .all(over: client)
+            },
+            .init("app_store") { await AppStoreChecks(settings: settings()).all(over: client) },
+            .init("stripe") { await StripeChecks(settings: settings()).all(over: client) },
+            .init("google_play") { await GooglePlayChecks(settings: settings()).all(over: client) },
+        ])
+    }
+}

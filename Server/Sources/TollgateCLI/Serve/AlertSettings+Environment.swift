@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Stores
+import TollgateAPI
+import TollgateService
+
+extension AlertSettings {
+    /// The names of all settings of alarms.
+    static let names = Settings.names.filter { $0.hasPrefix("ALERTS_") }
+
+    /// The bounds of alarms and the webhook that is told, from `TOLLGATE_ALERTS_…`; `nil` where none is set.
+    ///
+    /// - Throws: a usage error where something cannot be read, or is set and told nowhere.
+    static func configured() throws -> AlertSettings? {
+        guard let url = Settings.text(nil, "ALERTS_WEBHOOK") else {
+            if let name = names.sorted().first(where: { Settings.text(nil, $0) != nil }) {
+                throw ValidationError(
+                    "TOLLGATE_\(name) needs TOLLGATE_ALERTS_WEBHOOK, where alarms are told."
+                )
+            }
+            return nil
+        }
+        let webhook: AlertWebhook
+        do {
+            webhook = try AlertWebhook(
+                url: url,
+                secret: Settings.text(nil, "ALERTS_SECRET"),
+                allowsPrivate: try Settings.flag("WEBHOOKS_ALLOW_PRIVATE")
+            )
+        } catch let refusal as Refusal {
+            let name = refusal.error.param == "secret" ? "ALERTS_SECRET" : "ALERTS_WEBHOOK"
+            throw ValidationError("TOLLGATE_\(name): \(refusal.error.message)")
+        }
+        return AlertSettings(bounds: try bounds(), webhook: webhook)
+    }
+
+    private static func bounds() throws -> AlertBounds {
+        var bounds = AlertBounds()
+        bounds.question = try span("ALERTS_AFTER_QUESTION") ?? bounds.question
+        bounds.silence = try span("ALERTS_AFTER_SILENCE")
+        bounds.webhook = try span("ALERTS_AFTER_WEBHOOK") ?? bounds.webhook
+        bounds.deadline = try span("ALERTS_BEFORE_DEADLINE") ?? bounds.deadline
+        bounds.expiry = try span("ALERTS_BEFORE_EXPIRY") ?? bounds.expiry
+        if let percent = try Settings.count("ALERTS_DISK_PERCENT") {
+            guard percent <= 100 else {
+                throw ValidationError("TOLLGATE_ALERTS_DISK_PERCENT: \(percent) is more than 100.")
+            }
+            bounds.diskPercent = Int64(percent)
+        }
+        return bounds
+    }
+
+    /// In milliseconds; `nil` where nobody said.
+    private static func span(_ name: String) throws -> Int64? {
+        try Settings.text(nil, name).map {
+            try TimeSpan($0, option: "TOLLGATE_\(name)").duration.components.seconds * 1000
+        }
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Something that somebody should look at.
+package struct Alarm: Hashable, Sendable {
+    /// The cause; two alarms of one name are the same alarm, whatever they say.
+    package var name: String
+    /// A sentence that says what is wrong.
+    package var sentence: String
+    /// A sentence that says what to do.
+    package var remedy: String
+
+    init(_ name: String, _ sentence: String, _ remedy: String) {
+        (self.name, self.sentence, self.remedy) = (name, sentence, remedy)
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import TollgateCore
+
+/// One line of a message: an alarm that is new, goes on or is over.
+struct AlertNews: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        case raised
+        /// It goes on, a day after it was told last.
+        case reminder
+        /// The all-clear.
+        case cleared
+    }
+
+    var kind: Kind
+    var name: String
+    var sentence: String
+    /// `nil` for the all-clear.
+    var remedy: String?
+    /// When the alarm was first seen, by real time.
+    var since: Instant
+}
+
+/// The alarms that one channel was told: each once, again after a day, and once when it is over.
+struct AlertLedger: Codable, Hashable, Sendable {
+    struct Entry: Codable, Hashable, Sendable {
+        /// As it was told last.
+        var sentence: String
+        var since: Instant
+        var told: Instant
+        /// Since when it is not seen any more; `nil` while it is.
+        var gone: Instant?
+    }
+
+    /// The time after which an alarm that goes on is told again, in milliseconds.
+    static let reminder: Int64 = 86_400_000
+    /// The time without an alarm after which the all-clear is told: what comes and goes is one alarm.
+    static let patience: Int64 = 600_000
+
+    /// By the alarms' names.
+    private(set) var entries: [String: Entry] = [:]
+
+    /// Takes in what is an alarm now.
+    ///
+    /// - Parameter wall: real time.
+    /// - Returns: what is to be told, in the order of names.
+    mutating func take(_ alarms: [Alarm], at wall: Instant) -> [AlertNews] {
+        var news: [AlertNews] = []
+        for alarm in alarms.sorted(by: { $0.name < $1.name }) {
+            news += take(alarm, at: wall)
+        }
+        let present = Set(alarms.map(\.name))
+        for (name, entry) in entries.sorted(by: { $0.key < $1.key }) where !present.contains(name) {
+            guard let gone = entry.gone else {
+                entries[name]?.gone = wall
+                continue
+            }
+            guard wall.milliseconds - gone.milliseconds >= Self.patience else { continue }
+            entries[name] = nil
+            news.append(
+                AlertNews(
+                    kind: .cleared,
+                    name: name,
+                    sentence: entry.sentence,
+                    since: entry.since
+                )
+            )
+        }
+        return news
+    }
+
+    private mutating func take(_ alarm: Alarm, at wall: Instant) -> [AlertNews] {
+        var entry =
+            entries[alarm.name]
+            ?? Entry(sentence: alarm.sentence, since: wall, told: wall)
+        let isNew = entries[alarm.name] == nil
+        entry.gone = nil
+        let isDue = wall.milliseconds - entry.told.milliseconds >= Self.reminder
+        if isDue { (entry.sentence, entry.told) = (alarm.sentence, wall) }
+        entries[alarm.name] = entry
+        guard isNew || isDue else { return [] }
+        return [
+            AlertNews(
+                kind: isNew ? .raised : .reminder,
+                name: alarm.name,
+                sentence: alarm.sentence,
+                remedy: alarm.remedy,
+                since: entry.since
+            )
+        ]
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Stores
+internal import TollgateCore
+
+extension AlertObservations {
+    /// Everything that is an alarm, each cause once.
+    func alarms(_ bounds: AlertBounds) -> [Alarm] {
+        let all: [[Alarm]] = [
+            parkedMessages, oldQuestions(bounds), silentStores(bounds), nearDeadlines(bounds),
+            failingEndpoints(bounds), disagreements, fullDisk(bounds), nearEndings(bounds),
+            brokenChecks,
+        ]
+        return all.flatMap { $0 }
+    }
+
+    private var parkedMessages: [Alarm] {
+        parked.filter { $0.count > 0 }.map { store, count in
+            Alarm(
+                "parked/\(store)",
+                "Genuine messages of \(store) could not be used: \(count).",
+                "tollgate parked list names them, tollgate parked retry tries them again."
+            )
+        }
+    }
+
+    private func oldQuestions(_ bounds: AlertBounds) -> [Alarm] {
+        let old = questions.filter { isOver(bounds.question, since: $0.oldest, at: now) }
+        return old.map { kind, oldest in
+            Alarm(
+                "question/\(kind)",
+                "A question to a store (\(kind)) waits since \(oldest).",
+                "The log says what the store answers; tollgate doctor asks it."
+            )
+        }
+    }
+
+    private func silentStores(_ bounds: AlertBounds) -> [Alarm] {
+        guard let silence = bounds.silence else { return [] }
+        return heard.filter { isOver(silence, since: $0.at, at: wall) }.map { store, heard in
+            Alarm(
+                "silence/\(store)",
+                "\(store) was not heard of since \(heard).",
+                "Look at the store's console: does it still send to this server? tollgate doctor asks it."
+            )
+        }
+    }
+
+    private func nearDeadlines(_ bounds: AlertBounds) -> [Alarm] {
+        deadlines.filter {
+            let left = $0.deadline.instant.milliseconds - now.milliseconds
+            return !$0.deadline.waitsForCustomer
+                && left < min(bounds.deadline, $0.deadline.time / 2)
+        }.map { store, deadline in
+            Alarm(
+                "deadline/\(store)/\(deadline.act)",
+                "\(store) waits for ‘\(deadline.act)’ until \(deadline.instant), then it is too late.",
+                "The log says why it fails; tollgate doctor asks the store."
+            )
+        }
+    }
+
+    private func failingEndpoints(_ bounds: AlertBounds) -> [Alarm] {
+        endpoints.compactMap { endpoint -> Alarm? in
+            let subject = "The webhook endpoint \(endpoint.id) (\(endpoint.host))"
+            let sentence: String
+            if let disabled = endpoint.disabled {
+                sentence = "\(subject) was disabled: \(disabled)."
+            } else if endpoint.dead > 0 {
+                sentence = "\(subject) has not taken events, which were given up: \(endpoint.dead)."
+            } else if let since = endpoint.failingSince,
+                isOver(bounds.webhook, since: since, at: wall)
+            {
+                sentence = "\(subject) has taken nothing since \(since)."
+            } else {
+                return nil
+            }
+            return Alarm(
+                "webhook/\(endpoint.id)",
+                sentence,
+                "Mend your backend, then tollgate webhooks replay sends again what was given up."
+            )
+        }
+    }
+
+    private var disagreements: [Alarm] {
+        let remedy =
+            "The dashboard's page Access check has the evidence; help the customers, and report it."
+        var alarms: [Alarm] = []
+        if lockedOut > 0 {
+            alarms.append(
+                Alarm(
+                    "access/locked_out",
+                    "Entitlements that were paid for and are not given: \(lockedOut).",
+                    remedy
+                )
+            )
+        }
+        if letIn > 0 {
+            alarms.append(
+                Alarm(
+                    "access/let_in",
+                    "Entitlements that are given and were not paid for: \(letIn).",
+                    remedy
+                )
+            )
+        }
+        return alarms
+    }
+
+    private func fullDisk(_ bounds: AlertBounds) -> [Alarm] {
+        guard let disk, disk.total > 0 else { return [] }
+        let free = Double(disk.free) / Double(disk.total) * 100
+        guard free < Double(bounds.diskPercent) else { return [] }
+        return [
+            Alarm(
+                "disk",
+                "The disk of the database is nearly full: \(disk.free / 1_000_000) MB are free, \(Int(free)) %.",
+                "Make room: a full disk takes in nothing."
+            )
+        ]
+    }
+
+    private func nearEndings(_ bounds: AlertBounds) -> [Alarm] {
+        let near = endings.filter { $0.end.milliseconds - wall.milliseconds < bounds.expiry }
+        return near.map { name, end in
+            Alarm(
+                "expiry/\(name)",
+                "\(name) is valid until \(end).",
+                "Put its successor beside it, and restart the server."
+            )
+        }
+    }
+
+    /// One alarm for each check, whatever it says of several apps.
+    private var brokenChecks: [Alarm] {
+        Dictionary(grouping: failures, by: \.check).map { check, findings in
+            Alarm(
+                "check/\(check)",
+                findings.map(\.sentence).joined(separator: " "),
+                findings.first?.remedy ?? "tollgate doctor says more."
+            )
+        }
+    }
+
+    private func isOver(_ length: Int64, since start: Instant, at instant: Instant) -> Bool {
+        instant.milliseconds - start.milliseconds >= length
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import GooglePlayConnector
+import Storage
+import Stores
+import Testing
+import TollgateCore
+import TollgateService
+import TollgateSimulation
+
+/// Alarms of a whole server, told to a chat that the test plays.
+@Suite("Alarms")
+struct AlertTests {
+    private static let chat = "https://hooks.example.com/services/secret"
+    private static let secret = "whsec_" + Data(repeating: 7, count: 32).base64EncodedString()
+
+    private static func alerts(
+        _ server: TestServer,
+        checkUp: CheckUp = CheckUp([]),
+        _ adjust: (inout AlertBounds) -> Void = { _ in }
+    ) throws -> Alerts {
+        var bounds = AlertBounds()
+        adjust(&bounds)
+        let webhook = try AlertWebhook(url: chat, secret: secret, allowsPrivate: false)
+        return server.tollgate.alerts(
+            AlertSettings(bounds: bounds, webhook: webhook),
+            on: AlertMachine(checkUp: checkUp, disk: { nil }, endings: [])
+        )
+    }
+
+    private static func parked(_ server: TestServer) -> ParkedMessage {
+        ParkedMessage(
+            key: RowKey("parked", "alarm"),
+            store: .stripe,
+            source: "evt_1",
+            reason: "unreadable",
+            body: Array("{}".utf8),
+            received: server.wall.now
+        )
+    }
+
+    /// What the chat was told, each message without its first line.
+    private static func told(_ server: TestServer) -> [String] {
+        server.receiver.taken.filter { $0.url == chat }.map { arrival in
+            let lines = (arrival.json["text"].string ?? "").split(separator: "\n")
+            return lines.dropFirst().joined(separator: "\n")
+        }
+    }
+
+    @Test(
+        "Several servers tell an alarm once, once more after a day, and once when it is over",
+        arguments: Backend.allCases
+    )
+    func once(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            // Each is what another process would have.
+            let (one, other) = (try Self.alerts(server), try Self.alerts(server))
+            #expect(await one.watch())
+            #expect(Self.told(server) == [])
+            let message = Self.parked(server)
+            try await server.tollgate.store.parked.park(message)
+            for alerts in [one, other, one] { #expect(await alerts.watch()) }
+            let alarm = "Genuine messages of Stripe could not be used: 1."
+            #expect(Self.told(server).count == 1)
+            #expect(Self.told(server).first?.hasPrefix("ALARM: \(alarm) → ") == true)
+            let arrival = try #require(server.receiver.arrivals.first)
+            #expect(arrival.isSigned(with: Self.secret))
+            #expect(
+                arrival.json["text"].string?.hasPrefix("Tollgate at \(TestServer.publicURL)\n")
+                    == true
+            )
+            server.wall.advance(seconds: 86_400)
+            for alerts in [other, one] { #expect(await alerts.watch()) }
+            #expect(Self.told(server).count == 2)
+            #expect(Self.told(server).last?.hasPrefix("STILL, since ") == true)
+            try await server.tollgate.store.parked.unpark(message)
+            #expect(await one.watch())
+            server.wall.advance(seconds: 600)
+            for alerts in [one, other] { #expect(await alerts.watch()) }
+            #expect(Self.told(server).count == 3)
+            #expect(Self.told(server).last?.hasSuffix(": \(alarm)") == true)
+            #expect(Self.told(server).last?.hasPrefix("ALL CLEAR, after ") == true)
+        }
+    }
+
+    @Test("What the chat did not take is told again")
+    func again() async throws {
+        try await TestServer.run { server in
+            let alerts = try Self.alerts(server)
+            try await server.tollgate.store.parked.park(Self.parked(server))
+            server.receiver.answer { _ in WebhookResponse(status: 500) }
+            let isTold = await alerts.watch()
+            #expect(!isTold)
+            #expect(server.receiver.arrivals.count == 1 && Self.told(server) == [])
+            server.receiver.answer { _ in WebhookResponse(status: 200) }
+            #expect(await alerts.watch())
+            #expect(await alerts.watch())
+            #expect(Self.told(server).count == 1)
+        }
+    }
+
+    @Test("A store that refuses its key is an alarm when it has done so twice")
+    func refusedKey() async throws {
+        try await TestServer.run { server in
+            let checkUp = CheckUp([
+                .init("stripe") { [.failed("stripe.key", "It is refused", "Copy the key.")] }
+            ])
+            let alerts = try Self.alerts(server, checkUp: checkUp)
+            #expect(await alerts.watch())
+            #expect(Self.told(server) == [])
+            server.wall.advance(seconds: 600)
+            #expect(await alerts.watch())
+            #expect(Self.told(server) == ["ALARM: It is refused. → Copy the key."])
+        }
+    }
+
+    @Test("A store of which no message came is an alarm, one that was heard of is none")
+    func silence() async throws {
+        try await TestServer.run { server in
+            let alerts = try Self.alerts(server) { $0.silence = 3_600_000 }
+            #expect(await alerts.watch())
+            server.wall.advance(seconds: 3_000)
+            _ = try await server.customerWithCoins()
+            #expect(await alerts.watch())
+            #expect(Self.told(server) == [])
+            server.wall.advance(seconds: 600)
+            #expect(await alerts.watch())
+            let said = Self.told(server).joined()
+            #expect(said.contains("Stripe was not heard of since 2026-06-01T00:00:00Z."))
+            #expect(!said.contains("App Store") && !said.contains("Google"))
+        }
+    }
+
+    @Test("What was refused is no sign of a store's life")
+    func forged() async throws {
+        try await TestServer.run { server in
+            let answer = try await server.post("/webhooks/stripe", as: nil, "{}")
+            #expect(answer.status == 400)
+            #expect(server.tollgate.context.heard.all.isEmpty)
+        }
+    }
+
+    @Test(
+        "Google Play is heard of however its hints come",
+        arguments: [PlayWorld.Hints.pushed, .pulled]
+    )
+    func hints(_ hints: PlayWorld.Hints) async throws {
+        try await PlayWorld.run(hints: hints) { world in
+            let (_, account) = try await world.person()
+            let before = world.server.wall.now
+            #expect(world.server.tollgate.context.heard.all[.googlePlay] == nil)
+            _ = try await world.buy("pro", for: account)
+            try await world.settle()
+            let heard = try #require(world.server.tollgate.context.heard.all[.googlePlay])
+            #expect((before...world.server.wall.now).contains(heard))
+        }
+    }
+
+    @Test("What waits in Google Play for a customer has a deadline of three days, and is no alarm")
+    func unclaimed() async throws {
+        try await PlayWorld.run { world in
+            let (_, account) = try await world.person(named: false)
+            _ = try await world.buy("coins100", for: account)
+            try await world.settle()
+            let deadlines = try await world.server.tollgate.googlePlay.deadlines()
+            // https://developer.android.com/google/play/billing/integrate#process
+            #expect(deadlines.map(\.act) == ["consume"])
+            #expect(deadlines.map(\.time) == [3 * 86_400_000])
+            #expect(deadlines.map(\.waitsForCustomer) == [true])
+            await world.wait(days: 2.9)
+            let alerts = try Self.alerts(world.server)
+            #expect(await alerts.watch())
+            #expect(!Self.told(world.server).joined().contains("consume"))
+        }
+    }
+
+    @Test("An endpoint that was given up is an alarm with its host alone; one switched off is none")
+    func endpoints() async throws {
+        try await TestServer.run { server in
+            await WebhookDeliveryTests.deliver(server)
+            let endpoint = try await WebhookDeliveryTests.endpoint(server)
+            server.receiver.answer { WebhookResponse(status: $0.url == Self.chat ? 200 : 410) }
+            _ = try await server.customerWithCoins()
+            await WebhookDeliveryTests.deliver(server)
+            let alerts = try Self.alerts(server)
+            #expect(await alerts.watch())
+            let said = try #require(Self.told(server).first)
+            #expect(
+                said.hasPrefix(
+                    "ALARM: The webhook endpoint \(endpoint.id) (backend.example.org) was disabled: "
+                        + "the endpoint answered 410 Gone."
+                )
+            )
+            #expect(!said.contains("/hooks"))
+            // Its owner gives it up, too: by hand, after it was enabled.
+            let path = "/v1/webhook_endpoints/\(endpoint.id)"
+            for enabled in [true, false] {
+                let answer = try await server.post(path, "{\"enabled\":\(enabled)}")
+                #expect(answer.status == 200)
+            }
+            #expect(await alerts.watch())
+            server.wall.advance(seconds: 600)
+            #expect(await alerts.watch())
+            #expect(Self.told(server).last?.hasPrefix("ALL CLEAR") == true)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Synchronization
+import Testing
+import TollgateService
+
+@Suite("The dashboard's page Doctor")
+struct DashboardDoctorTests {
+    private static let findings: [Finding] = [
+        .ok("clock", "This clock agrees."),
+        .warning("backups", "No folder of backups is named.", "Set TOLLGATE_BACKUPS."),
+        .failed("stripe.key", "Stripe refuses the key <sk>", "Copy the key."),
+        .skipped("google_play", "Google Play is not set up."),
+    ]
+
+    private final class Times: Sendable {
+        private let count = Mutex(0)
+
+        var value: Int { count.withLock { $0 } }
+
+        func add() { count.withLock { $0 += 1 } }
+    }
+
+    @Test(
+        "An admin asks by a button, and reads every finding with its remedy",
+        arguments: ["en", "ja"]
+    )
+    func asked(_ language: String) async throws {
+        let times = Times()
+        let checkUp = CheckUp([
+            .init("all") {
+                times.add()
+                return Self.findings
+            }
+        ])
+        try await TestServer.run(checkUp: checkUp) { server in
+            var browser = try await server.staff(.admin)
+            browser.language = language
+            let before = try await browser.open("/dashboard/doctor")
+            #expect(before.status == 200)
+            #expect(before.text.contains("href=\"/dashboard/doctor\""))
+            #expect(!before.text.contains("stripe.key"))
+            #expect(times.value == 0, "looking asks nobody")
+            let page = try await browser.press("/dashboard/doctor/ask")
+            #expect(page.status == 200)
+            #expect(times.value == 1)
+            for finding in Self.findings {
+                #expect(page.text.contains(finding.check))
+                if let remedy = finding.remedy { #expect(page.text.contains(remedy)) }
+            }
+            #expect(page.text.contains("Stripe refuses the key &lt;sk&gt;."))
+            #expect(!page.text.contains("{{"))
+        }
+    }
+
+    @Test("Nobody but an admin asks, and only with the token of a form")
+    func others() async throws {
+        let checkUp = CheckUp([.init("all") { Self.findings }])
+        try await TestServer.run(checkUp: checkUp) { server in
+            var support = try await server.staff(.support)
+            let page = try await support.open("/dashboard/doctor")
+            #expect(page.status == 403)
+            let pressed = try await support.press("/dashboard/doctor/ask")
+            #expect(pressed.status == 403)
+            let overview = try await support.open("/dashboard")
+            #expect(!overview.text.contains("/dashboard/doctor"))
+            var admin = try await server.staff(.admin)
+            let forged = try await admin.open("/dashboard/doctor/ask", form: [:])
+            #expect(forged.status == 403)
+        }
+    }
+
+    @Test("A server without a check-up has no such page")
+    func absent() async throws {
+        try await TestServer.run { server in
+            var browser = try await server.staff(.admin)
+            let page = try await browser.open("/dashboard/doctor")
+            #expect(page.status == 404)
+            let overview = try await browser.open("/dashboard")
+            #expect(!overview.text.contains("/dashboard/doctor"))
+        }
+    }
+}
