@@ -25,14 +25,20 @@ extension ListenAddress {
     }
 }
 
-/// So many ports that are free now, each another one.
+/// So many free ports on 127.0.0.1, each another one.
+///
+/// On Linux they are kept from every other program until this process ends: a socket that is bound and
+/// does not listen keeps the system from giving its port away, and lets a server here listen at it.
+/// Elsewhere another program may take one before it is opened.
 func freePorts(_ count: Int) throws -> [Int] {
     // Held until all are drawn, since the system may name one that was given back a second time.
     var held: [Int32] = []
-    defer { for handle in held { close(handle) } }
+    #if !os(Linux)
+        defer { for handle in held { close(handle) } }
+    #endif
     return try (0..<count).map { _ in
-        guard let handle = try? listeningSocket(host: "127.0.0.1", port: 0) else {
-            throw CheckFailed(message: "no free port on 127.0.0.1")
+        guard let handle = try? boundSocket(host: "127.0.0.1", port: 0) else {
+            throw CheckFailed(message: "There is no free port on 127.0.0.1.")
         }
         held.append(handle)
         return try port(of: handle)
@@ -47,7 +53,7 @@ private func port(of handle: Int32) throws -> Int {
             getsockname(handle, $0, &length) == 0
         }
     }
-    guard isKnown else { throw CheckFailed(message: "no free port on 127.0.0.1") }
+    guard isKnown else { throw CheckFailed(message: "There is no free port on 127.0.0.1.") }
     return Int(UInt16(bigEndian: address.sin_port))
 }
 
@@ -57,6 +63,12 @@ private enum PortError: Error {
 
 /// A socket as the server would open it; the caller closes it.
 private func listeningSocket(host: String, port: Int) throws(PortError) -> Int32 {
+    let handle = try boundSocket(host: host, port: port)
+    guard listen(handle, 1) == 0 else { throw refused(handle) }
+    return handle
+}
+
+private func boundSocket(host: String, port: Int) throws(PortError) -> Int32 {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(clamping: port).bigEndian
@@ -74,10 +86,13 @@ private func listeningSocket(host: String, port: Int) throws(PortError) -> Int32
             bind(handle, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
         }
     }
-    guard isBound, listen(handle, 1) == 0 else {
-        let reason = errno
-        close(handle)
-        throw reason == EADDRINUSE ? .inUse : .other
-    }
+    guard isBound else { throw refused(handle) }
     return handle
+}
+
+/// The reason of the call that has just failed; closes the socket.
+private func refused(_ handle: Int32) -> PortError {
+    let reason = errno
+    close(handle)
+    return reason == EADDRINUSE ? .inUse : .other
 }
