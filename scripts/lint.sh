@@ -54,6 +54,11 @@ fi
 
 python3 scripts/exhaustive.py || problem "a switch over Store has a default, which hides the next store"
 
+# Swift 6.3.1 with -O returns another number from such a closure; only release builds crash.
+if grep -rnE 'do \{ return \(' --include='*.swift' Sources Sandbox/Sources Shared/Sources Server/Sources; then
+    problem "a tuple returned from 'do' and 'catch'; ask a function for the result (Batches.swift)"
+fi
+
 # What is true of every store asks the connectors.
 if grep -rnE '\.(appStore|stripe|googlePlay)\b' Server/Sources/{Reports,Stores} |
     grep -v ':[0-9]*: *//'; then

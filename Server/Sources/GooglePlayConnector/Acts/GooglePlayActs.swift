@@ -59,21 +59,9 @@ struct GooglePlayActs: Sendable {
         _ kind: Wanted.Kind,
         _ round: inout QuestionRound
     ) async throws {
-        let results = await withTaskGroup(of: (Int, Result<Done, any Error>).self) { group in
-            for (index, waiting) in zip(batch.indices, batch) {
-                group.addTask {
-                    do { return (index, .success(try await perform(waiting))) } catch {
-                        return (index, .failure(error))
-                    }
-                }
-            }
-            var results: [(Int, Result<Done, any Error>)] = []
-            for await result in group { results.append(result) }
-            return results.sorted { $0.0 < $1.0 }
-        }
+        let results = await batch.results { try await perform($0) }
         var trouble: (any Error)?
-        for (index, result) in results {
-            let waiting = batch[index]
+        for (waiting, result) in results {
             do {
                 try await take(result, waiting, kind, &round)
             } catch {
@@ -259,12 +247,5 @@ extension Wanted.Kind {
         case .googlePlayRefundReview: "review_refund"
         default: rawValue
         }
-    }
-}
-
-extension Array {
-    /// Pieces of at most `size` elements.
-    func batches(of size: Int) -> [ArraySlice<Element>] {
-        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
     }
 }

@@ -80,21 +80,10 @@ struct GooglePlayQuestions: Sendable {
         _ ladder: Ladder,
         _ round: inout QuestionRound
     ) async throws {
-        let results = await withTaskGroup(of: (Int, Result<Verdict, any Error>).self) { group in
-            for (index, row) in zip(batch.indices, batch) {
-                group.addTask {
-                    do { return (index, .success(try await verdict(on: row, ladder.kind))) } catch {
-                        return (index, .failure(error))
-                    }
-                }
-            }
-            var results: [(Int, Result<Verdict, any Error>)] = []
-            for await result in group { results.append(result) }
-            return results.sorted { $0.0 < $1.0 }
-        }
+        let results = await batch.results { try await verdict(on: $0, ladder.kind) }
         var trouble: (any Error)?
-        for (index, result) in results {
-            do { try await take(result, batch[index], ladder, &round) } catch {
+        for (row, result) in results {
+            do { try await take(result, row, ladder, &round) } catch {
                 trouble = trouble ?? error
             }
         }
