@@ -24,6 +24,16 @@ struct SimulationTests {
         #expect(open < yes + no, counts)
     }
 
+    /// The longest time, in milliseconds, between two passes, or from the last pass to the last act: the
+    /// App Store's sandbox tells of nothing that was sent more than 30 days ago.
+    ///
+    /// https://developer.apple.com/documentation/appstoreserverapi/get-notification-history
+    private static func longestWithoutPass(_ acts: [PlannedAct]) -> Int64 {
+        let passes = acts.filter { $0.deed == .reconcile }.map(\.at)
+        let times = passes + [acts.map(\.at).max() ?? 0]
+        return zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? .max
+    }
+
     @Test("all faults: what the server says is what the stores' books say")
     func worldsHold() async throws {
         let worlds = try SimulatedWorlds(on: .sqlite)
@@ -60,6 +70,7 @@ struct SimulationTests {
             let outcome = try await worlds.run(settings)
             let failures = outcome.failures.map(\.message)
             #expect(failures.isEmpty, "tollgate simulate --faults none --seed \(seed)")
+            #expect(Self.longestWithoutPass(outcome.performed) < 30 * 86_400_000)
             looks.withLock { $0 += outcome.looks }
             mrr.withLock { $0 += outcome.figures.mrr }
             movement.withLock { $0 += outcome.figures.movement }

@@ -76,7 +76,22 @@ struct WorldPlan: Sendable {
         addStripeHistories(seed: seed)
         addAppStoreHistories(seed: seed, customers: world.customers, years: years)
         addAndroidPeople(seed: seed, customers: world.customers)
+        reconcileToTheLast()
         if let acts = world.acts { keepOnly(acts, of: world.customers) }
+    }
+
+    /// What somebody begins near the end is finished after it, by everybody's acts.
+    private mutating func reconcileToTheLast() {
+        guard let last = acts.last?.at, let number = acts.map(\.number).max(),
+            var at = acts.last(where: { $0.deed == .reconcile })?.at
+        else { return }
+        while at < last {
+            at += 20 * Self.day
+            acts.append(
+                PlannedAct(number: number + 1, at: at, customer: nil, deed: .reconcile)
+            )
+        }
+        acts.sort { ($0.at, $0.number) < ($1.at, $1.number) }
     }
 
     /// What concerns everybody.
@@ -93,12 +108,6 @@ struct WorldPlan: Sendable {
         while at < end {
             plan(at, .reconcile)
             at += Int64.random(in: 18...27, using: &random) * Self.day
-        }
-        // What somebody begins near the end is finished after it.
-        let last = acts.map(\.at).max() ?? end
-        while at < last {
-            plan(at, .reconcile)
-            at += 20 * Self.day
         }
         for index in acts.indices.prefix(1) {
             acts.append(
