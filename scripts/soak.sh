@@ -32,6 +32,7 @@ parts=(
     "facts   1000000 250000 random orders of random facts"
     "outside       1     1  time every scenario over HTTP, every report on PostgreSQL, many requests of each kind"
     "apple         4     1  systems for which the SDK's Apple-only code is checked"
+    "statements    1     1  time a fault at every statement of every write, on both databases"
     "cuts       5000   500  power cuts"
     "races   1000000 100000 spends that race for the same coins, on each database"
     "fuzz        900    60  seconds for each of the fuzzers"
@@ -101,6 +102,7 @@ piece() {
             local systems=(macos ios26 macos26 catalyst)
             bash scripts/apple-typecheck.sh "${systems[$3]}"
             ;;
+        statements) TOLLGATE_EVERY_STATEMENT=1 swift_test --filter InterruptionTests ;;
         cuts) TOLLGATE_CUTS="$count" swift_test --filter PowerCutTests ;;
         races) TOLLGATE_RACES="$count" swift_test --filter RaceTests ;;
         fuzz) bash scripts/fuzz.sh "$count" ;;
