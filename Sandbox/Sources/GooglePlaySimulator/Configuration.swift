@@ -25,6 +25,8 @@ extension SimulatedGooglePlay {
         public var shortensTests = true
         /// One RSA key plays all parts in a new store, so that it starts four times as fast.
         public var usesOneKey = false
+        /// Keys of `makeKeys` for a new store, which several stores of one process may share; `nil`: new ones.
+        public var keys: Data?
         /// Told the whole story so far after each thing that is done.
         public var onDeed: (@Sendable (Story) -> Void)?
 

@@ -46,12 +46,10 @@ extension SimulatedGooglePlay {
     ///
     /// The caller lets it join `clock`.
     ///
-    /// - Parameter keys: of `makeKeys`.
     /// - Throws: when the catalog or the keys cannot be read.
     public init(
         configuration: Configuration,
         clock: VirtualClock,
-        keys: Data,
         deliver: @escaping Deliver
     ) throws {
         var configuration = configuration
@@ -62,7 +60,6 @@ extension SimulatedGooglePlay {
             push: { request in
                 await deliver(request.body) ? .accepted : .failed("The server did not take it.")
             },
-            keys: JSONDecoder().decode(Keys.self, from: keys),
             signsPushes: false
         )
     }

@@ -68,13 +68,11 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
     }
 
     /// - Parameters:
-    ///   - kept: keys that were made before; new ones if left out.
     ///   - signsPushes: whether pushes have a token where the subscription names nobody.
     init(
         configuration: Configuration,
         clock: VirtualClock,
         push: @escaping Push,
-        keys kept: Keys? = nil,
         signsPushes: Bool = true
     ) throws {
         self.clock = clock
@@ -96,7 +94,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             faultRandom = SeededRandom(seed: configuration.seed ^ 0xF4017)
             var random = SeededRandom(seed: configuration.seed ^ 0x4E75)
             let made =
-                try kept
+                try configuration.keys.map { try JSONDecoder().decode(Keys.self, from: $0) }
                 ?? Keys(
                     project: configuration.project,
                     usesOneKey: configuration.usesOneKey,

@@ -205,20 +205,20 @@ actor Counter {
 struct RunningPlay: Sendable {
     let clock = VirtualClock(now: PlayFixture.start)
     let store: SimulatedGooglePlay
+    /// Making keys takes longer than most stories.
+    private static let keys = Result { try SimulatedGooglePlay.makeKeys() }
 
     init(
         statePath: String? = nil,
         push: @escaping SimulatedGooglePlay.Push = { _ in .accepted }
     ) async throws {
-        store = try SimulatedGooglePlay(
-            configuration: .init(
-                catalog: Data(PlayFixture.catalog.utf8),
-                pushEndpoint: "http://127.0.0.1:1/push",
-                statePath: statePath
-            ),
-            clock: clock,
-            push: push
+        var configuration = SimulatedGooglePlay.Configuration(
+            catalog: Data(PlayFixture.catalog.utf8),
+            pushEndpoint: "http://127.0.0.1:1/push",
+            statePath: statePath
         )
+        configuration.keys = try Self.keys.get()
+        store = try SimulatedGooglePlay(configuration: configuration, clock: clock, push: push)
         await clock.join(store)
     }
 

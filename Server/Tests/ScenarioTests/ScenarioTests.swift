@@ -90,7 +90,7 @@ import Testing
             var random = SplitMix64(seed: Self.seed)
             let recordings =
                 Self.depth == nil
-                ? Array(recordings.shuffled(using: &random).prefix(8)) : recordings
+                ? Array(recordings.shuffled(using: &random).prefix(6)) : recordings
             report(try await runner.play(recordings.map(\.scenario), under: variant))
             for order in 0..<max(1, (Self.depth ?? 0) / 20) {
                 report(try await runner.replay(recordings, order: order, seed: Self.seed))
@@ -137,10 +137,10 @@ import Testing
         let runner = try ScenarioRunner(authority: authority.get()) { throw CancellationError() }
         let usual = try await likely.value
         var others: [(Variant, [Recording], differing: Int)] = []
-        // Another third of the switches each day; all in the soak.
+        // Another fifth of the switches each day; all in the soak.
         var random = SplitMix64(seed: seed)
         let variants = Variant.all.dropFirst().shuffled(using: &random)
-        for variant in variants.prefix(depth == nil ? (variants.count + 2) / 3 : variants.count) {
+        for variant in variants.prefix(depth == nil ? (variants.count + 4) / 5 : variants.count) {
             let concerned = usual.filter { variant.concerns($0.scenario.scenario) }
             let recordings = try await concerned.inParallel { known in
                 (known, try await runner.record(known.scenario, under: variant))

@@ -88,19 +88,17 @@ struct SimulationTests {
         // A server that starts again waits for the leases of the one that was killed, unless it is
         // sure to be the only one, as on SQLite; so there the two ask the stores at other times.
         let unkilled = try #require(Trouble(named: "deliveries,attacks,stores"))
-        for seed in UInt64(1001)...1002 {
-            var settings = Simulation.Settings(
-                seed: seed,
-                customers: 12,
-                years: 1,
-                trouble: Self.all
-            )
-            #expect(try await postgres.run(settings).failures.isEmpty, "seed \(seed)")
-            settings.trouble = unkilled
-            let there = try await postgres.run(settings)
-            #expect(there.failures.map(\.message).isEmpty, "seed \(seed)")
-            #expect(try await sqlite.run(settings).journalHash == there.journalHash)
-        }
+        var settings = Simulation.Settings(
+            seed: 1001,
+            customers: 12,
+            years: 1,
+            trouble: Self.all
+        )
+        #expect(try await postgres.run(settings).failures.map(\.message).isEmpty)
+        settings.trouble = unkilled
+        let there = try await postgres.run(settings)
+        #expect(there.failures.map(\.message).isEmpty)
+        #expect(try await sqlite.run(settings).journalHash == there.journalHash)
     }
 
     @Test("the same seed makes the same journal, another seed another one")

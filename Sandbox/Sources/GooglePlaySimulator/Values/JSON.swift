@@ -80,18 +80,19 @@ extension JSON: Codable {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
-        } else if let flag = try? container.decode(Bool.self) {
-            self = .bool(flag)
-        } else if let number = try? container.decode(Int64.self) {
-            self = .integer(number)
-        } else if let number = try? container.decode(Double.self) {
-            self = .number(number)
+            // The frequent ones first: what does not fit throws, which takes time.
         } else if let text = try? container.decode(String.self) {
             self = .string(text)
-        } else if let list = try? container.decode([JSON].self) {
-            self = .array(list)
+        } else if let members = try? container.decode([String: JSON].self) {
+            self = .object(members)
+        } else if let number = try? container.decode(Int64.self) {
+            self = .integer(number)
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .bool(flag)
+        } else if let number = try? container.decode(Double.self) {
+            self = .number(number)
         } else {
-            self = .object(try container.decode([String: JSON].self))
+            self = .array(try container.decode([JSON].self))
         }
     }
 

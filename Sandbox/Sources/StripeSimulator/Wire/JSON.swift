@@ -162,18 +162,19 @@ extension JSON: Codable {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int.self) {
-            self = .int(value)
-        } else if let value = try? container.decode(Double.self) {
-            self = .double(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if let value = try? container.decode([JSON].self) {
-            self = .array(value)
+            // The frequent ones first: what does not fit throws, which takes time.
+        } else if let text = try? container.decode(String.self) {
+            self = .string(text)
+        } else if let members = try? container.decode([String: JSON].self) {
+            self = .object(members)
+        } else if let number = try? container.decode(Int.self) {
+            self = .int(number)
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .bool(flag)
+        } else if let number = try? container.decode(Double.self) {
+            self = .double(number)
         } else {
-            self = .object(try container.decode([String: JSON].self))
+            self = .array(try container.decode([JSON].self))
         }
     }
 

@@ -17,9 +17,22 @@ public enum Backend: String, CaseIterable, Sendable {
 
     /// Opens a new database of its own; with the schema in place unless `migrated` is false.
     public func open(migrated: Bool = true) async throws -> any StorageDriver {
+        if migrated, self == .postgres {
+            let template = try await Self.template.value
+            return try template.copy().open()
+        }
         let driver = try makeDatabase().open()
         if migrated { try await driver.migrate() }
         return driver
+    }
+
+    /// PostgreSQL copies a schema sooner than it makes one.
+    private static let template = Task {
+        let database = try Backend.postgres.makeDatabase()
+        let driver = try database.open()
+        try await driver.migrate()
+        await driver.close()
+        return database
     }
 
     /// A new, empty database of its own, which may be opened more than once.

@@ -79,7 +79,7 @@ public final class EmbeddedPostgres: Sendable {
         )
         let settings =
             "-c listen_addresses=127.0.0.1 -c unix_socket_directories= "
-            + "-c max_connections=400 -p \(port)"
+            + "-c max_connections=400 -c autovacuum=off -p \(port)"
         try command("pg_ctl", ["-D", data, "-w", "-l", log, "-o", settings, "start"])
     }
 

@@ -56,14 +56,15 @@ extension ScenarioWorld {
         _ hint: @escaping SimulatedGooglePlay.Deliver
     ) async throws -> SimulatedGooglePlay {
         let settings = loaded.scenario.googlePlay
+        var configuration = SimulatedGooglePlay.Configuration(
+            packageName: package,
+            catalog: try GooglePlayShelf(loaded.catalog, settings).bytes,
+            seed: settings.seed ?? seed
+        )
+        configuration.keys = try GooglePlayAccess.keys.get()
         let play = try SimulatedGooglePlay(
-            configuration: .init(
-                packageName: package,
-                catalog: GooglePlayShelf(loaded.catalog, settings).bytes,
-                seed: settings.seed ?? seed
-            ),
+            configuration: configuration,
             clock: clock,
-            keys: GooglePlayAccess.keys.get(),
             deliver: hint
         )
         await play.admit(accessToken: GooglePlayAccess.token)

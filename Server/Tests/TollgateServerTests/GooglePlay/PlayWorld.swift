@@ -68,10 +68,7 @@ struct PlayWorld: Sendable {
         _ test: @escaping @Sendable (PlayWorld) async throws -> Void
     ) async throws {
         let clock = VirtualClock(now: TestServer.start)
-        let play = try SimulatedGooglePlay(
-            configuration: .init(packageName: package, catalog: Data(products.utf8)),
-            clock: clock
-        )
+        let play = try SimulatedGooglePlay(configuration: Self.configuration, clock: clock)
         await clock.join(play)
         try await play.application(host: "127.0.0.1", port: 0).test(.ahc(.http)) { client in
             let port = client.port ?? 0
@@ -110,7 +107,7 @@ struct PlayWorld: Sendable {
         _ test: @escaping @Sendable (GooglePlaySetUp) async throws -> Void
     ) async throws {
         let play = try SimulatedGooglePlay(
-            configuration: .init(packageName: package, catalog: Data(products.utf8)),
+            configuration: Self.configuration,
             clock: VirtualClock(now: TestServer.start)
         )
         try await play.application(host: "127.0.0.1", port: 0).test(.ahc(.http)) { client in
@@ -123,6 +120,20 @@ struct PlayWorld: Sendable {
                 intercept
             )
             try await test(setUp)
+        }
+    }
+
+    /// Making keys takes longer than most of these tests.
+    private static let keys = Result { try SimulatedGooglePlay.makeKeys() }
+
+    private static var configuration: SimulatedGooglePlay.Configuration {
+        get throws {
+            var configuration = SimulatedGooglePlay.Configuration(
+                packageName: package,
+                catalog: Data(products.utf8)
+            )
+            configuration.keys = try keys.get()
+            return configuration
         }
     }
 

@@ -305,17 +305,20 @@ extension Reports.Table {
         }
     }
 
-    /// The currency in which most was charged; as written, since nothing is converted.
-    var mainCurrency: String {
-        currencies.max { left, right in
-            let (left, right) = (height("gross", left), height("gross", right))
-            return left < right
-        } ?? ""
-    }
+    /// The currency in which most was charged.
+    var mainCurrency: String { Self.largest(currencies.map { value("gross", $0) }) }
 
-    private func height(_ key: String, _ currency: String) -> Double {
-        guard case .money(let money, _) = value(key, currency) else { return 0 }
-        return money.approximate
+    /// The currency of which there is most, by minor units, since nothing is converted: a cent and a yen
+    /// are worth about the same, a dollar and a yen are not.
+    static func largest(_ amounts: [Value]) -> String {
+        var sizes: [String: Double] = [:]
+        for case .money(let money, let currency) in amounts {
+            let minor = (0..<Reports.Currency.decimals(of: currency)).reduce(1.0) { size, _ in
+                size * 10
+            }
+            sizes[currency, default: 0] += abs(money.approximate) * minor
+        }
+        return sizes.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? ""
     }
 }
 

@@ -280,16 +280,10 @@ struct ReportPages: DashboardPages {
 }
 
 extension Reports.Table {
-    /// The currency that stands highest in a column.
+    /// The currency of which a column holds most.
     func mainCurrencyOfPlot(_ key: String) -> String {
         guard let column = columns.firstIndex(where: { $0.key == key }) else { return "" }
-        var sums: [String: Double] = [:]
-        for row in rows {
-            if case .money(let money, let currency) = row[column] {
-                sums[currency, default: 0] += abs(money.approximate)
-            }
-        }
-        return sums.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key ?? ""
+        return Self.largest(rows.map { $0[column] })
     }
 }
 
