@@ -32,7 +32,7 @@ extension SimulatedAppStore {
     }
 
     func isCurrent(_ transaction: Transaction, at now: Int64) -> Bool {
-        guard transaction.revocation == nil, !transaction.isUpgraded else { return false }
+        guard !transaction.isRevoked, !transaction.isUpgraded else { return false }
         switch transaction.kind {
         case .consumable:
             return false

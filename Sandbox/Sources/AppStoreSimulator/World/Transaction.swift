@@ -40,6 +40,8 @@ extension SimulatedAppStore {
             public var type: String?
             /// In thousandths of a percent, for a prorated refund.
             public var percentage: Int?
+            /// The refund was reversed, and statements keep its fields all the same.
+            var isReversed: Bool?
         }
 
         public let id: String
@@ -59,6 +61,8 @@ extension SimulatedAppStore {
         public let ownership: Ownership
         public let reason: Reason
         public var revocation: Revocation?
+        /// `true` unless the customer has it, still or again.
+        var isRevoked: Bool { revocation.map { $0.isReversed != true } ?? false }
         public var isUpgraded = false
         public var offer: Offer?
         /// Of a monthly plan with a commitment: where in it this period lies.

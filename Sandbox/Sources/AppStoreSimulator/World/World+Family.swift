@@ -1,7 +1,7 @@
 extension SimulatedAppStore.World {
     /// Gives the buyer's family what was bought, if it can be shared.
     mutating func share(_ bought: Transaction, at now: Int64) {
-        guard bought.ownership == .purchased, bought.revocation == nil,
+        guard bought.ownership == .purchased, !bought.isRevoked,
             let product = products[bought.productID], product.isFamilyShareable,
             let family = customers[bought.customer]?.family
         else { return }
@@ -12,7 +12,7 @@ extension SimulatedAppStore.World {
             if let source = subscriptions[bought.originalID] {
                 shareSubscription(source, with: member, at: now)
             } else if !transactionsOf(member).contains(where: {
-                $0.productID == bought.productID && $0.revocation == nil
+                $0.productID == bought.productID && !$0.isRevoked
             }) {
                 let id = nextTransactionID()
                 record(shared(bought, id: id, originalID: id, member: member), at: now)
@@ -210,7 +210,7 @@ extension SimulatedAppStore.World {
         let members = customers.values.filter { $0.family == family }.map(\.id).sorted()
         for member in members {
             for held in transactionsOf(member)
-            where held.ownership == .familyShared && held.revocation == nil {
+            where held.ownership == .familyShared && !held.isRevoked {
                 guard let share = subscriptions[held.originalID] else {
                     let isTheirs = transactionsOf(id).contains {
                         $0.productID == held.productID && $0.ownership == .purchased
@@ -240,7 +240,7 @@ extension SimulatedAppStore.World {
         for member in customers.values.filter({ $0.family == family }).map(\.id).sorted() {
             for share in transactionsOf(member)
             where share.ownership == .familyShared && share.productID == refunded.productID
-                && share.revocation == nil
+                && !share.isRevoked
             {
                 revoke(share, at: now)
             }

@@ -36,7 +36,7 @@ extension SimulatedAppStore.World {
         }
         if product.kind == .nonConsumable,
             let owned = transactionsOf(customerID).last(where: {
-                $0.productID == productID && $0.revocation == nil
+                $0.productID == productID && !$0.isRevoked
             })
         {
             return owned  // Buying it again is free and changes nothing.
@@ -211,7 +211,7 @@ extension SimulatedAppStore.World {
         let running = transactionsOf(subscription.customer).filter {
             $0.originalID == original && $0.purchaseDate < replaced.purchaseDate
                 && $0.expiresDate.map { now < $0 } ?? false && $0.additionalReason == nil
-                && $0.revocation == nil && !$0.isUpgraded
+                && !$0.isRevoked && !$0.isUpgraded
         }
         for var part in running + period(of: subscription) {
             part.isUpgraded = true

@@ -11,7 +11,7 @@ extension SimulatedAppStore.World {
         guard refunded.ownership == .purchased else {
             throw .notPossible("A family member paid nothing.")
         }
-        guard refunded.revocation == nil else { throw .notPossible("It was refunded before.") }
+        guard !refunded.isRevoked else { throw .notPossible("It was refunded before.") }
         guard reason == 0 || reason == 1 else { throw .invalid("reason is 0 or 1.") }
         if let percentage, !(1...100_000).contains(percentage) {
             throw .invalid("percentage is from 1 to 100000.")
@@ -34,12 +34,12 @@ extension SimulatedAppStore.World {
         }
         // The running period is lost with the last transaction that represents it.
         let isLost =
-            period(of: subscription).allSatisfy { $0.revocation != nil }
+            period(of: subscription).allSatisfy(\.isRevoked)
             && period(of: subscription).contains { $0.id == id }
         if isLost {
             revoke(subscription)
         } else if subscription.latestTransactionID == id,
-            let left = period(of: subscription).last(where: { $0.revocation == nil })
+            let left = period(of: subscription).last(where: { !$0.isRevoked })
         {
             var changed = subscription
             changed.latestTransactionID = left.id
@@ -76,14 +76,20 @@ extension SimulatedAppStore.World {
     mutating func reverseRefund(_ id: String, at now: Int64) throws(Refusal) {
         let sale = try self.sale(id)
         let (restored, id) = (sale[0], sale[0].id)
-        guard let reason = restored.revocation?.reason, restored.ownership == .purchased else {
+        guard let reason = restored.revocation?.reason, restored.isRevoked,
+            restored.ownership == .purchased
+        else {
             throw .notPossible("It was not refunded.")
         }
         if reason == 2, isReplaced(restored.originalID) {
             throw .notPossible("It was switched to a bundle, which was not refunded.")
         }
         for var copy in sale {
-            if behaviour.reversalClearsRevocation { copy.revocation = nil }
+            if behaviour.reversalClearsRevocation {
+                copy.revocation = nil
+            } else {
+                copy.revocation?.isReversed = true
+            }
             record(copy, at: now)
         }
         guard var subscription = subscriptions[restored.originalID] else {

@@ -16,7 +16,7 @@ extension SimulatedAppStore.World {
 
     /// How many seats a subscription renews with: those of its running period that are left.
     func seats(of subscription: Subscription) -> Int {
-        let left = period(of: subscription).filter { $0.revocation == nil }
+        let left = period(of: subscription).filter { !$0.isRevoked }
             .reduce(0) { $0 + $1.quantity - ($1.revokedSeats ?? 0) }
         return max(1, left)
     }
@@ -72,7 +72,7 @@ extension SimulatedAppStore.World {
     mutating func refundSeats(_ count: Int, of id: String, at now: Int64) throws(Refusal) {
         var refunded = try transaction(id)
         guard let revoked = refunded.revokedSeats, refunded.ownership == .purchased,
-            refunded.revocation == nil
+            !refunded.isRevoked
         else { throw .notPossible("It is no multiseat purchase, or was refunded before.") }
         guard count > 0, revoked + count < refunded.quantity else {
             throw .invalid("Refund fewer seats than are left, or the whole transaction.")

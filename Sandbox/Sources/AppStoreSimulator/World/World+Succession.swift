@@ -7,7 +7,7 @@ extension SimulatedAppStore.World {
     mutating func switchToBundle(_ originalID: String, at now: Int64) throws(Refusal) -> Transaction
     {
         let old = try continuable(originalID)
-        for var replaced in period(of: old) where replaced.revocation == nil {
+        for var replaced in period(of: old) where !replaced.isRevoked {
             replaced.revocation = .init(date: now, reason: 2, type: nil)
             record(replaced, at: now)
         }
