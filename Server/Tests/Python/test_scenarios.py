@@ -330,33 +330,6 @@ def test_mistakes_about_google_play_are_named(tmp_path):
     assert "‘live’ is no environment" in ended.stderr
 
 
-def test_what_reads_google_play_is_left_out(serve):
-    address, root = serve(Naive)
-    _, answer = score(address, root, "google-play/bought-renewed-cancelled")
-    assert answer["scenarios"][0]["asked"] == 0
-    assert "reads Google Play itself" in answer["scenarios"][0]["skipped"][0]
-
-
-def test_mistakes_about_google_play_are_named(tmp_path):
-    (tmp_path / "catalog.yaml").write_text((SCENARIOS / "catalog-play.yaml").read_text())
-    wrong = tmp_path / "wrong.yaml"
-    wrong.write_text(
-        "scenario: Wrong\ncatalog: catalog.yaml\nsteps:\n"
-        "  - at: 2026-02-03\n    google_play: change\n    product: gold_montly\n"
-        "    replacement_mode: DEFERED\n"
-        "  - at: 2026-02-04\n    google_play: topup\n"
-        "  - at: 2026-02-05\n    google_play: faults\n    lots: 1\n"
-        "  - check: [pro]\n    environment: live\n")
-    ended = run("check", wrong)
-    assert ended.returncode == 1
-    assert f"{wrong}:7: error: ‘DEFERED’ is no replacement_mode; did you mean ‘DEFERRED’?" in ended.stderr
-    assert f"{wrong}:9: error: ‘topup’ is nothing that happens in ‘google_play’; " \
-        "did you mean ‘top_up’?" in ended.stderr
-    assert f"{wrong}:12: error: ‘google_play: faults’ has no key ‘lots’; did you mean ‘lost’?" \
-        in ended.stderr
-    assert "‘live’ is no environment" in ended.stderr
-
-
 def test_mistakes_are_named_with_file_line_and_a_way_out(tmp_path):
     (tmp_path / "catalog.yaml").write_text((SCENARIOS / "catalog.yaml").read_text())
     wrong = tmp_path / "wrong.yaml"

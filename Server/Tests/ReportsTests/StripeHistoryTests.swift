@@ -223,6 +223,31 @@ struct StripeHistoryTests {
             end: 33
         ),
         Dunning(
+            testDescription: "the item is removed, and another one goes on",
+            facts: [
+                .said(
+                    .invoice(
+                        StripeInvoice(
+                            id: "in_2",
+                            isPaid: false,
+                            amount: 0,
+                            currency: "usd",
+                            lines: [next]
+                        )
+                    ),
+                    on: 31,
+                    about: .stripe("sub_1")
+                ),
+                .subscription(
+                    "sub_1",
+                    "active",
+                    items: [("si_b", "price_yearly", 31, 396)],
+                    said: 40
+                ),
+            ],
+            end: 34
+        ),
+        Dunning(
             testDescription: "voided, and active again",
             facts: [
                 .invoice("in_2", of: "sub_1", voided: 40, [next]),

@@ -238,6 +238,26 @@ struct StripeSaleTests {
         #expect(back([refund, dispute("dp_1", 1000, "lost", on: 2)]) == [1000, 1000])
     }
 
+    @Test("a disputed inquiry is gone on the day on which its money was withdrawn")
+    func inquiry() {
+        let dispute = StripeDispute(
+            id: "dp_1",
+            amount: 1000,
+            status: "needs_response",
+            created: .day(2),
+            withdrawn: .day(9)
+        )
+        let purchase = Purchase(
+            key: .stripe("pi_1"),
+            joining: [
+                .checkout("pi_1", amount: 1000, on: 0),
+                .said(.dispute(dispute), on: 9, about: .stripe("pi_1")),
+            ]
+        )
+        let back = Shop.rows(purchase).sales.filter { $0.kind == .chargeback }
+        #expect(back.map(\.at) == [.day(9)])
+    }
+
     // MARK: - Coming back
 
     static func month(_ subscription: String, from day: Double, to end: Double) -> [Fact] {

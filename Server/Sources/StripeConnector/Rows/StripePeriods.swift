@@ -173,7 +173,18 @@ struct StripePeriods {
         return (max(row.end, min(due, end)), max(row.end, end))
     }
 
-    /// When the period after this one was to be paid; `nil` if none was: the item was removed, or the
+    /// Whether an invoice that was never paid bills the period after this one: its item was removed since.
+    private func isBilledInVain(_ piece: Piece) -> Bool {
+        purchase.invoices.map(\.value).contains { invoice in
+            !invoice.isPaid
+                && invoice.lines.contains {
+                    $0.start >= piece.row.end && $0.amount > 0 && !$0.isProration
+                        && isSame(piece, $0.item, $0.price)
+                }
+        }
+    }
+
+    /// When the period after this one was to be paid; `nil` if none was: the item had been removed, or the
     /// subscription ended with this one.
     private func due(after piece: Piece, among pieces: [Piece]) -> Instant? {
         let end = piece.row.end
@@ -185,10 +196,11 @@ struct StripePeriods {
         }
         guard !isSettled else { return nil }
         if next != nil { return end }
-        guard let subscription,
-            let item = subscription.items.first(where: { isSame(piece, $0.id, $0.price) })
-        else { return nil }
+        guard let subscription else { return nil }
         if subscription.isFinal { return subscription.endedAt ?? end > end ? end : nil }
+        guard let item = subscription.items.first(where: { isSame(piece, $0.id, $0.price) }) else {
+            return isBilledInVain(piece) ? end : nil
+        }
         guard item.start >= end, subscription.status != "paused" else { return nil }
         // Usage is billed when its period is over.
         guard item.isBilledInArrears == true else { return end }

@@ -257,7 +257,7 @@ public struct StripeRows: StoreRows {
                     kind: .chargeback,
                     id: $0.value.id,
                     amount: $0.value.amount,
-                    at: $0.value.created ?? $0.stated.instant
+                    at: $0.value.withdrawn ?? $0.value.created ?? $0.stated.instant
                 )
             }
         var rest: [Reports.Sale.Kind: Int64] = [:]
