@@ -79,7 +79,8 @@ APP_STORE = [
     ("POST", "transactions/1/refund"), ("POST", "transactions/1/reverse"),
     ("POST", "transactions/1/finish"), ("POST", "transactions/1/request_refund"),
     ("POST", "transactions/1/decline_refund"), ("POST", "notifications/test"),
-    ("POST", "products/1/withdraw"),
+    ("POST", "products/1/withdraw"), ("POST", "subscriptions/1/switch_to_bundle"),
+    ("POST", "subscriptions/1/migrate"),
 ]
 # Those that need something.
 NEEDING = [
@@ -87,6 +88,8 @@ NEEDING = [
     ("POST", "subscriptions/1/change", {"product_id": "p"}),
     ("POST", "subscriptions/1/redeem", {"offer": "o"}),
     ("POST", "subscriptions/1/extend", {"days": 1}),
+    ("POST", "subscriptions/1/add_seats", {"seats": 1}),
+    ("POST", "subscriptions/1/assign_seat", {"customer": "c"}),
     ("POST", "subscriptions/1/attach", {"app_account_token": "t"}),
     ("POST", "products/1/price", {"price": 1}), ("POST", "products/1/extend", {"days": 1}),
     ("POST", "transactions/1/tell", {"type": "REFUND"}),
