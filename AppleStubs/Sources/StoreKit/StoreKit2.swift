@@ -356,12 +356,15 @@ public final class _FakeAppStore: @unchecked Sendable {
     /// Stub-only: whether somebody listens to `Transaction.updates`.
     public var _isWatched: Bool { lock.withLock { !watchers.isEmpty } }
 
+    /// Stub-only: how often somebody has asked for `Transaction.unfinished`.
+    public private(set) var _unfinishedReads = 0
+
     /// Stub-only: a new phone for the next test.
     public func _reset() {
         let watching = lock.withLock {
             defer {
                 nextID = 1; watchers = []; intentWatchers = []; open = []; backlogIntents = [];
-                finished = []; entitled = []; statuses = [:]; lastOptions = []; promotions = []
+                finished = []; _unfinishedReads = 0; entitled = []; statuses = [:]; lastOptions = []; promotions = []
                 behaviour = .succeed; canMakePayments = true; products = [:]; country = nil
                 _sheets = []; _refund = .success
             }
@@ -419,7 +422,11 @@ public final class _FakeAppStore: @unchecked Sendable {
     }
     func unfinishedStream() -> AsyncStream<VerificationResult<Transaction>> {
         AsyncStream { c in
-            lock.withLock { open.forEach { c.yield(.verified($0)) } }; c.finish()
+            lock.withLock {
+                _unfinishedReads += 1
+                open.forEach { c.yield(.verified($0)) }
+            }
+            c.finish()
         }
     }
     func intents() -> AsyncStream<PurchaseIntent> {

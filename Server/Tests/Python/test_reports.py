@@ -421,7 +421,7 @@ def paid_periods(told):
 
 
 def test_the_world_is_rich_enough(told):
-    assert len(told.sales) > 12 * MONTHS
+    assert 2 * len(told.sales) > 25 * MONTHS
     for store in ("app_store", "stripe"):
         sales = told.sales[told.sales.store == store]
         assert (sales.kind == "refund").sum() > 3, store

@@ -10,9 +10,9 @@ enum JSONValue: Hashable, Sendable, Decodable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        // The most frequent types first: a type that does not fit throws, and a throw takes time.
         if container.decodeNil() {
             self = .null
-            // The frequent ones first: what does not fit throws, which takes time.
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if let value = try? container.decode([String: JSONValue].self) {

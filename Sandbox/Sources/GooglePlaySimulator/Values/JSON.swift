@@ -78,9 +78,9 @@ extension JSON: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
 extension JSON: Codable {
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        // The most frequent types first: a type that does not fit throws, and a throw takes time.
         if container.decodeNil() {
             self = .null
-            // The frequent ones first: what does not fit throws, which takes time.
         } else if let text = try? container.decode(String.self) {
             self = .string(text)
         } else if let members = try? container.decode([String: JSON].self) {

@@ -173,7 +173,7 @@ struct StripePeriods {
         return (max(row.end, min(due, end)), max(row.end, end))
     }
 
-    /// Whether an invoice that was never paid bills the period after this one: its item was removed since.
+    /// `true` if an invoice that was never paid bills the period after this one.
     private func isBilledInVain(_ piece: Piece) -> Bool {
         purchase.invoices.map(\.value).contains { invoice in
             !invoice.isPaid
