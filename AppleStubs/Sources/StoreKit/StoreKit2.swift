@@ -364,9 +364,9 @@ public final class _FakeAppStore: @unchecked Sendable {
         let watching = lock.withLock {
             defer {
                 nextID = 1; watchers = []; intentWatchers = []; open = []; backlogIntents = [];
-                finished = []; _unfinishedReads = 0; entitled = []; statuses = [:]; lastOptions = []; promotions = []
+                finished = []; entitled = []; statuses = [:]; lastOptions = []; promotions = []
                 behaviour = .succeed; canMakePayments = true; products = [:]; country = nil
-                _sheets = []; _refund = .success
+                _sheets = []; _refund = .success; _unfinishedReads = 0
             }
             return watchers
         }
