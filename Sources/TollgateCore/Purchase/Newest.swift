@@ -30,6 +30,14 @@ public struct Newest<Value: Hashable & Codable & Sendable>: Hashable, Codable, S
         }
     }
 
+    /// Whether it is newer than another statement and came in another message.
+    ///
+    /// The parts of a message bear one id and are signed within a minute, in any order.
+    func isNewer(than other: Stated, by otherSource: String) -> Bool {
+        guard other.instant < stated.instant else { return false }
+        return source != otherSource || other.instant.advanced(by: 60_000) < stated.instant
+    }
+
     /// Puts `value` in the place of what was stated, keeping clock and source.
     mutating func amend(_ value: Value) {
         self.value = value

@@ -328,12 +328,43 @@ struct AppStoreBoundaryTests {
             expected: [.on(45, .status), .off(60)]
         ),
         Story(
-            testDescription: "a newer one of a receipt holds",
+            testDescription: "a newer one of a receipt takes nothing that was signed to last",
             facts: [
                 .paid("p1", 0, 30), .status(1, 40, reaching: 60),
                 .status(2, 41, source: "receipt:t"),
             ],
-            expected: [.off(45)]
+            expected: [.on(45, .status), .off(60)]
+        ),
+        Story(
+            testDescription: "nor does one that knows of no grace period",
+            facts: [
+                .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30),
+                receiptTerms(35, renews: true), .status(3, 35, source: "receipt:t"),
+            ],
+            expected: [.on(45, .grace), .off(46)]
+        ),
+        Story(
+            testDescription: "nor does terms' silence where no status was signed",
+            facts: [
+                .paid("p1", 0, 30), .terms(30, grace: 46), receiptTerms(35, renews: true),
+                .status(2, 36, source: "receipt:t"),
+            ],
+            expected: [.on(45, .grace), .off(46)]
+        ),
+        Story(
+            testDescription: "what was signed is over, and the receipt's status holds",
+            facts: [
+                .paid("p1", 0, 30), .terms(0), .status(1, 0, reaching: 30),
+                .status(2, 30, source: "receipt:t"),
+            ],
+            expected: [.off(30, plus: hour)]
+        ),
+        Story(
+            testDescription: "a receipt's grace period adds to a signed failure",
+            facts: [
+                .paid("p1", 0, 30), .status(3, 30), .status(4, 31, source: "receipt:t"),
+            ],
+            expected: [.on(33, .grace), .off(34)]
         ),
         Story(
             testDescription: "of terms at one clock the signed ones hold",
@@ -392,6 +423,45 @@ struct AppStoreBoundaryTests {
         #expect(!Self.asks([valid, receipt]))
         #expect(!Self.asks([valid, .status(1, 60, reaching: 30)]))
         #expect(Self.asks([valid, .status(1, 60, reaching: 90)]))
+    }
+
+    @Test(
+        "a receipt that takes away what was signed is a disagreement, until newer words are signed"
+    )
+    func refusedByReceipt() {
+        let refusal: [Fact] = [
+            .paid("p1", 0, 30), .status(1, 40, reaching: 60, source: "m1"), .paid("p2", 30, 60),
+            .status(2, 41, source: "receipt:t"),
+        ]
+        #expect(Self.asks(refusal))
+        #expect(
+            !Self.asks(refusal + [.paid("p2", 30, 60, said: 42), .status(1, 42, reaching: 60)])
+        )
+        #expect(!Self.asks(refusal + [.status(2, 61)]))
+        let grace: [Fact] = [
+            .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30),
+            .status(3, 45, source: "receipt:t"),
+        ]
+        #expect(Self.asks(grace))
+        #expect(!Self.asks(Array(grace.dropLast()) + [.status(3, 46, source: "receipt:t")]))
+    }
+
+    @Test(
+        "a status that says that billing failed while a paid period runs is asked about",
+        arguments: [SubscriptionStatus.expired, SubscriptionStatus.billingRetry]
+    )
+    func failedInSpite(_ value: Int64) {
+        let paid = Fact.paid("p1", 0, 30, source: "m1")
+        func status(_ day: Double) -> Fact { .status(value, day, source: "m2") }
+        #expect(Self.asks([paid, status(29)]))
+        #expect(World([paid, status(29)]).timeline().ground(at: .day(29)) == .payment)
+        #expect(!Self.asks([paid, status(30)]))
+        // The answer states the period beside the status, or something newer.
+        #expect(!Self.asks([paid, status(29), .paid("p1", 0, 30, said: 29, source: "m2")]))
+        #expect(!Self.asks([paid, status(29), .paid("p1", 0, 30, said: 29.5, source: "m3")]))
+        // A refund explains it, and so does an upgrade.
+        #expect(!Self.asks([paid, status(29), .paid("p1", 0, 30, said: 20, revoked: 20)]))
+        #expect(!Self.asks([paid, status(29), .paid("p2", 20, 29, Shop.yearly, said: 29)]))
     }
 
     @Test("what several rules ask is asked once")

@@ -97,6 +97,12 @@ struct ReplacedPlanTests {
             ground: nil
         ),
         Word(
+            testDescription: "its transaction is signed after a status 2",
+            facts: [year(0), .status(2, 76), year(79)],
+            ground: .payment,
+            isAsked: true
+        ),
+        Word(
             testDescription: "the answer says that it is revoked",
             facts: [year(75), year(76, revoked: true), .status(5, 76)],
             ground: nil

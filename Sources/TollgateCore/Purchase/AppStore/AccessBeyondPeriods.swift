@@ -100,12 +100,7 @@ struct AccessBeyondPeriods {
     /// message: the store has taken it back since.
     private func isUndone(by status: Newest<SubscriptionStatus>) -> Bool {
         guard let revocation = last.revocation else { return false }
-        return record.isNewer(
-            status.stated,
-            status.source,
-            than: revocation.stated,
-            revocation.source
-        )
+        return status.isNewer(than: revocation.stated, by: revocation.source)
     }
 
     /// An older period that was signed as valid after the newest one was revoked: a family share

@@ -1,8 +1,10 @@
 // What holds where both signed statements and legacy receipts speak (RULES §2.8).
 extension AppStoreRecord {
-    /// The status that holds: the newest, but a receipt's never replaces a signed status 5.
+    /// The status that holds: the newest, but a receipt's replaces neither a signed status 5 nor what
+    /// was signed to last longer.
     public var status: Newest<SubscriptionStatus>? {
-        guard let signedStatus, let receiptStatus else { return signedStatus ?? receiptStatus }
+        guard let receiptStatus, !isOverruled(receiptStatus) else { return signedStatus }
+        guard let signedStatus else { return receiptStatus }
         let isRevoked = signedStatus.value.value == SubscriptionStatus.revoked
         return isRevoked || receiptStatus.stated <= signedStatus.stated
             ? signedStatus : receiptStatus
@@ -15,8 +17,27 @@ extension AppStoreRecord {
         var terms = receiptRenewal.value
         terms.nextProduct = terms.nextProduct ?? signedRenewal.value.nextProduct
         terms.renewalDate = terms.renewalDate ?? signedRenewal.value.renewalDate
+        if let granted = signedRenewal.value.graceEnd, granted > receiptRenewal.stated.instant {
+            terms.graceEnd = later(terms.graceEnd, granted)
+        }
         receiptRenewal.amend(terms)
         return receiptRenewal
+    }
+
+    /// Whether a receipt takes away what was signed to last beyond its clock: a disagreement (RULES
+    /// §2.10).
+    var isRefusedByReceipt: Bool {
+        guard let receiptStatus, isOverruled(receiptStatus) else { return false }
+        return signedStatus.map { $0.stated < receiptStatus.stated } ?? true
+    }
+
+    /// Whether a receipt's status says that billing failed, and signed words grant something past its
+    /// clock: a status 1 or 4 up to its date, or a grace period.
+    private func isOverruled(_ status: Newest<SubscriptionStatus>) -> Bool {
+        guard status.value.isFailed else { return false }
+        if let signedStatus, signedStatus.value.isFailed { return false }
+        let granted = later(signedStatus?.value.reachesTo, signedRenewal?.value.graceEnd)
+        return granted.map { status.stated.instant < $0 } ?? false
     }
 
     /// Whether a receipt repeats, under another id, what a signed transaction states: receipts do

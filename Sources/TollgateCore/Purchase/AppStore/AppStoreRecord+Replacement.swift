@@ -44,9 +44,7 @@ extension AppStoreRecord {
         }
         if let status, heard < status.stated.instant, isRunning(record, at: status.stated.instant) {
             if status.value.isEntitling { return .status }
-            guard status.value.value == SubscriptionStatus.revoked,
-                isStatedValid(record, since: status.stated, by: status.source)
-            else { return nil }
+            guard isStatedValid(record, since: status.stated, by: status.source) else { return nil }
         }
         let stated = record.newest.stated.instant
         guard record.isSigned, !isRevoked, record.newest.value.revoked == nil, heard < stated,

@@ -70,25 +70,11 @@ extension AppStoreRecord {
         guard revocation(of: record) == nil else { return false }
         let newest = record.newest
         if record.isSigned, newest.value.revoked == nil,
-            isNewer(newest.stated, newest.source, than: stated, source)
+            newest.isNewer(than: stated, by: source)
         {
             return true
         }
-        return reversal(of: record).map { isNewer($0.stated, $0.source, than: stated, source) }
-            ?? false
-    }
-
-    /// Whether a statement is newer than another one and came in another message.
-    ///
-    /// The parts of a message bear one id and are signed within a minute, in any order.
-    func isNewer(
-        _ stated: Stated,
-        _ source: String,
-        than other: Stated,
-        _ otherSource: String
-    ) -> Bool {
-        guard other.instant < stated.instant else { return false }
-        return source != otherSource || other.instant.advanced(by: 60_000) < stated.instant
+        return reversal(of: record)?.isNewer(than: stated, by: source) ?? false
     }
 
     // MARK: - Disagreements
@@ -118,6 +104,7 @@ extension AppStoreRecord {
         {
             return true
         }
+        if isRefusedByReceipt || isFailedInSpite(of: ordered) { return true }
         if ordered.contains(where: isContinuedInSpite) { return true }
         let status = status.flatMap { $0.value.value == SubscriptionStatus.revoked ? $0 : nil }
         return ordered.contains { record in
@@ -128,6 +115,19 @@ extension AppStoreRecord {
             return status.stated.instant < end && record.upgradedBy == nil
                 && isStatedValid(record, since: status.stated, by: status.source)
         }
+    }
+
+    /// Whether a status 2 or 3, newer than the newest period's transaction, was signed while that
+    /// period runs (RULES §2.5).
+    private func isFailedInSpite(of ordered: [PeriodRecord]) -> Bool {
+        guard let status, status.value.isFailed,
+            status.value.value != SubscriptionStatus.revoked,
+            let last = newestPeriod(in: ordered), last.period.kind == .autoRenewable,
+            last.period.start <= status.stated.instant
+        else { return false }
+        let newest = last.newest
+        return status.isNewer(than: newest.stated, by: newest.source)
+            && end(of: last, in: ordered).map { status.stated.instant < $0 } ?? false
     }
 
     /// The question to the store that a disagreement raises.
