@@ -62,6 +62,20 @@ struct ReplacementTests {
     }
 
     @Test
+    func timeThatWasCarriedOverIsWorthItsPlansPrice() throws {
+        let (play, old) = try start()
+        let end = try play.expiry(old)
+        let premium = try change(play, old, .withTimeProration)
+        try play.act("acknowledge", premium)
+        #expect(throws: Refusal.self) {
+            try change(play, premium, to: "basic", .chargeProratedPrice)
+        }
+        // To and fro, nothing is lost but what rounding takes.
+        let basic = try change(play, premium, to: "basic", .withTimeProration)
+        #expect(abs(try play.expiry(basic) - end) < PlayFixture.day)
+    }
+
+    @Test
     func withoutProrationNothingIsPaidUntilTheNextDate() throws {
         let (play, old) = try start()
         let end = try play.expiry(old)

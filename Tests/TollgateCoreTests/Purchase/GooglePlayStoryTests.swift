@@ -383,6 +383,15 @@ struct GooglePlayStoryTests {
             coins: 14
         ),
         Story(
+            testDescription:
+                "a change that charged for more than one period credits more than one's coins",
+            facts: [
+                .play("ACTIVE", 0, .item(to: 75, phase: "prorationPeriod")),
+                .order("GPA.1", 1, from: 0, to: 75, charged: 25),
+            ],
+            coins: 25
+        ),
+        Story(
             testDescription: "an order that only the orders show credits its coins",
             facts: [
                 .play("ACTIVE", 60, .item(to: 90, order: "GPA.1..1")),

@@ -94,10 +94,16 @@ struct Replacement {
     // MARK: - Items
 
     /// The unused part of the old base item's price.
+    ///
+    /// Time that a change of plan carried over is worth what the plan's price says.
     private func credit(_ item: SubscriptionItem) -> Money {
         guard let period = item.period, let start = item.start, let end = item.expiry,
             end > now, end > start
         else { return Money(currency: item.price.currency, micros: 0) }
+        guard period.kind != .proration else {
+            let whole = circumstances.durations.end(of: item.plan.period, from: start) - start
+            return item.price.times(end - now, over: whole)
+        }
         return period.price.times(end - now, over: end - start)
     }
 

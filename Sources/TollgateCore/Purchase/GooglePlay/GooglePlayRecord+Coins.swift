@@ -33,10 +33,15 @@ extension GooglePlayRecord {
         var isProration: Bool
         var line: GooglePlayOrder.Line?
 
-        /// Of a period that a change of plan began, the share of the price that was charged.
+        /// Of a period that a change of plan began, the share of the listed price that was charged, which
+        /// may be more than all of it.
         func credited(_ coins: Int64) -> Int64 {
             guard isProration else { return coins }
-            return CoinLot.share(coins, line?.total?.micros ?? 0, of: line?.listing?.micros ?? 0)
+            guard let charged = line?.total?.micros, let listed = line?.listing?.micros,
+                charged > 0, listed > 0,
+                let whole = CoinLot.coins(coins, times: charged / listed)
+            else { return 0 }
+            return whole + CoinLot.share(coins, charged % listed, of: listed)
         }
     }
 
