@@ -16,12 +16,11 @@ package=.
 for ((index = 1; index < $#; index++)); do
     [ "${!index}" = --package-path ] && next=$((index + 1)) && package="${!next}"
 done
-if [ -d "$package/.build" ]; then
-    files="$(cd "$root" && find Sources Shared/Sources Sandbox/Sources -name '*.swift' 2>/dev/null | sort)"
-    if [ "$files" != "$(cat "$package/.build/files-below" 2>/dev/null)" ]; then
-        touch "$package/Package.swift"
-        printf '%s\n' "$files" >"$package/.build/files-below"
-    fi
+mkdir -p "$package/.build"
+files="$(cd "$root" && find Sources Shared/Sources Sandbox/Sources -name '*.swift' 2>/dev/null | sort)"
+if [ "$files" != "$(cat "$package/.build/files-below" 2>/dev/null)" ]; then
+    [ ! -e "$package/.build/debug.yaml" ] || touch "$package/Package.swift"
+    printf '%s\n' "$files" >"$package/.build/files-below"
 fi
 # The compiler remarks for each module that it is not compiled in pieces.
 swift "$command" -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 \
