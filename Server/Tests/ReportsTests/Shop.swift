@@ -29,6 +29,7 @@ enum Shop {
                 kind: .autoRenewable,
                 appStoreProductID: "app.monthly",
                 stripePriceIDs: ["price_monthly"],
+                googlePlayProductID: "pro",
                 entitlements: ["pro"],
                 coins: 10,
                 duration: CalendarDuration(months: 1),
