@@ -38,9 +38,10 @@ struct AppStoreTruth {
         return truth
     }
 
-    /// A restore on another device may make new ids for the same purchase.
+    /// A restore on another device may make new ids for the same purchase; the line item stays.
     ///
-    /// Apple does not say whether added seats have a line item of their own.
+    /// https://developer.apple.com/documentation/appstoreserverapi/transactionid,
+    /// https://developer.apple.com/documentation/appstoreserverapi/weborderlineitemid. Apple does not say whether added seats have a line item of their own.
     func withoutAliases(_ transactions: [Transaction]) -> [Transaction] {
         var seen: Set<String> = []
         return transactions.filter { transaction in
@@ -57,6 +58,9 @@ struct AppStoreTruth {
     }
 
     /// Whether a transaction is refunded or revoked, and that was not reversed.
+    ///
+    /// https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+    /// (REFUND_REVERSED: what was revoked because of the refund has to be reinstated)
     func isRevoked(_ transaction: Transaction) -> Bool {
         guard let revocation = transaction.revocation else { return false }
         return reversed[transaction.id].map { $0 < revocation.date } ?? true
@@ -64,6 +68,12 @@ struct AppStoreTruth {
 
     // MARK: - All else
 
+    /// Access and coins of what is not a subscription that renews.
+    ///
+    /// What is bought once stays until `revocationDate`. How long a non-renewing subscription lasts is
+    /// for the app to say:
+    /// https://developer.apple.com/documentation/appstoreserverapi/revocationdate,
+    /// https://developer.apple.com/documentation/storekit/product/producttype-swift.struct/nonrenewable
     private func read(_ one: Transaction, _ truth: inout Truth) {
         switch one.kind {
         case .nonRenewing:
