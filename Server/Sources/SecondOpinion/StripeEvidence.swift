@@ -153,7 +153,13 @@ struct StripeWord: Sendable {
 
     // Money that went back, or may: a refund or a dispute.
     var amount: Int64 { object["amount"]?.int64 ?? 0 }
-    var created: Instant { object.instant("created") ?? stated }
+    /// When it took the money: an inquiry took none before it became a chargeback.
+    ///
+    /// https://docs.stripe.com/api/disputes/object#dispute_object-balance_transactions
+    var created: Instant {
+        let booked = object["balance_transactions"]?.elements.compactMap { $0.instant("created") }
+        return booked?.min() ?? object.instant("created") ?? stated
+    }
     var takesBack: Bool { ["lost", "succeeded", "pending"].contains(status) }
     var isOpen: Bool { ["needs_response", "under_review", "requires_action"].contains(status) }
 

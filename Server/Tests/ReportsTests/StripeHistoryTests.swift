@@ -88,6 +88,36 @@ struct StripeHistoryTests {
         }
     }
 
+    @Test("an item that was removed before its renewal has no grace when the subscription ends")
+    func removedLongBefore() {
+        let facts: [Fact] = [
+            .invoice(
+                "in_1",
+                of: "sub_1",
+                paid: 0,
+                amount: 2000,
+                [
+                    .line("il_1", 1000, from: 0, to: 31, item: "si_sub_1"),
+                    .line("il_b", 1000, from: 0, to: 31, price: "price_addon", item: "si_b"),
+                ]
+            ),
+            .subscription("sub_1", "active", from: 0, to: 31, said: 20),
+            .invoice("in_2", of: "sub_1", paid: 31, amount: 1000, [Self.next]),
+            .subscription("sub_1", "active", from: 31, to: 59, said: 31),
+        ]
+        let canceled = Fact.subscription(
+            "sub_1",
+            "canceled",
+            from: 31,
+            to: 59,
+            said: 45,
+            ended: 45
+        )
+        for (name, facts) in [("active", facts), ("canceled", facts + [canceled])] {
+            #expect(Self.state(Self.rows(facts), 32) == [10_000, 1], "\(name)")
+        }
+    }
+
     @Test("a plan that is changed and changed back within its second counts once")
     func changedBackAtOnce() {
         let facts: [Fact] = [

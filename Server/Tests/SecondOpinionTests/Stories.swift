@@ -361,6 +361,28 @@ extension Story {
             expected: [29: .yes, 45: .open, 61: .no]
         ),
         Story(
+            testDescription:
+                "an inquiry about a first pass becomes a chargeback: the second begins that day",
+            words: webPass(created: 0) + [
+                .event(
+                    "charge.dispute.created",
+                    created: 10,
+                    .dispute("warning_needs_response", created: 10)
+                ),
+                .notice(
+                    "ONE_TIME_CHARGE",
+                    signed: 12,
+                    with(pass) { ($0.id, $0.original, $0.from) = ("2", "2", 12) }
+                ),
+                .event(
+                    "charge.dispute.closed",
+                    created: 40,
+                    .dispute("lost", created: 10, withdrawn: 20)
+                ),
+            ],
+            expected: [49: .yes, 51: .no]
+        ),
+        Story(
             testDescription: "a part of a first pass is refunded: the second may begin later",
             words: webPass(created: 0) + [
                 .event("refund.created", created: 5, .refund(400, created: 5)),

@@ -97,7 +97,8 @@ enum Thing: Sendable {
         created: Double = 0
     )
     case refund(Int, status: String = "succeeded", created: Double)
-    case dispute(String, created: Double)
+    /// - Parameter withdrawn: when the money went; `nil`: the statement does not say.
+    case dispute(String, created: Double, withdrawn: Double? = nil)
     case paymentIntent
     /// What links a payment to its invoice.
     case invoicePayment
@@ -312,11 +313,15 @@ extension Thing {
                 "payment": ["type": "payment_intent", "payment_intent": "pi_1"],
             ]
         case .list(let things): return Self.list(things.map(\.json))
-        case .dispute(let status, let created):
+        case .dispute(let status, let created, let withdrawn):
+            let booked = withdrawn.map {
+                [["id": "txn_1", "object": "balance_transaction", "created": seconds($0)]]
+            }
             return [
                 "id": "dp_1", "object": "dispute", "created": seconds(created),
                 "status": status, "amount": 1000, "currency": "usd", "charge": "ch_1",
                 "payment_intent": "pi_1", "livemode": false, "metadata": [String: String](),
+                "balance_transactions": booked ?? [],
             ]
         }
     }

@@ -283,7 +283,7 @@ public struct GooglePlayOrder: Hashable, Codable, Sendable {
     public var tax: GooglePlayMoney?
     /// `developerRevenueInBuyerCurrency`.
     public var revenue: GooglePlayMoney?
-    /// `true` if `total` of each line has the tax in it.
+    /// `taxInclusive`: `true` if the listed prices include tax, as what was charged always does.
     public var isTaxInclusive: Bool?
     /// Sorted by product.
     public var lines: [Line]
@@ -318,6 +318,14 @@ public struct GooglePlayOrder: Hashable, Codable, Sendable {
             ($0.at, $0.total?.micros ?? 0) < ($1.at, $1.total?.micros ?? 0)
         }
         self.country = country
+    }
+
+    /// What was charged for a line, in millionths, as it compares with the listed price: without the
+    /// tax that came on top of it.
+    ///
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders#OrderDetails
+    func comparable(_ line: Line) -> Int64? {
+        line.total.map { $0.micros - (isTaxInclusive == true ? 0 : line.tax?.micros ?? 0) }
     }
 
     /// `true` if it was paid, whatever was refunded since.

@@ -9,6 +9,8 @@ public struct BillingFailures: Hashable, Codable, Sendable {
         public let end: Instant
         /// The earliest clock that stated it.
         public fileprivate(set) var stated: Instant
+        /// `false` if only legacy receipts stated it.
+        public fileprivate(set) var isSigned: Bool
     }
 
     /// Sorted by end.
@@ -16,18 +18,37 @@ public struct BillingFailures: Hashable, Codable, Sendable {
     /// When billing had failed for good, or for now: the first clock of each day that states status 2
     /// or 3 in the App Store, `unpaid` or `paused` in Stripe, ON_HOLD or PAUSED in Google Play; sorted.
     public private(set) var lapses: [Instant] = []
+    /// The same by legacy receipts, which end no grace period that was signed (RULES §2.8).
+    public private(set) var receiptLapses: [Instant]?
 
     /// When billing had failed at `instant` or later.
     public func lapse(from instant: Instant) -> Instant? { lapses.first { $0 >= instant } }
 
+    /// When billing had failed after a grace period was stated.
+    ///
+    /// A status of the same instant is the one that grants it.
+    fileprivate func lapse(after grace: Grace) -> Instant? {
+        let lapse = lapses.first { $0 > grace.stated }
+        return grace.isSigned ? lapse : earlier(lapse, receiptLapses?.first { $0 > grace.stated })
+    }
+
     fileprivate mutating func add(_ grace: Grace) {
         switch graces.position(of: grace.end, by: { $0.end }) {
-        case .found(let index): graces[index].stated = min(graces[index].stated, grace.stated)
+        case .found(let index):
+            graces[index].stated = min(graces[index].stated, grace.stated)
+            graces[index].isSigned = graces[index].isSigned || grace.isSigned
         case .missing(let index): graces.insert(grace, at: index)
         }
     }
 
-    fileprivate mutating func add(lapse instant: Instant) {
+    fileprivate mutating func add(lapse instant: Instant, byReceipt: Bool) {
+        guard byReceipt else { return Self.add(instant, to: &lapses) }
+        var all = receiptLapses ?? []
+        Self.add(instant, to: &all)
+        receiptLapses = all
+    }
+
+    private static func add(_ instant: Instant, to lapses: inout [Instant]) {
         func day(_ instant: Instant) -> Int64 { instant.milliseconds / 86_400_000 }
         switch lapses.position(of: day(instant), by: day) {
         case .found(let index): lapses[index] = min(lapses[index], instant)
@@ -44,13 +65,14 @@ extension BillingFailures? {
         case .renewal(let terms):
             guard let end = terms.graceEnd else { return }
             var failures = self ?? BillingFailures()
-            failures.add(.init(end: end, stated: instant))
+            let isSigned = !fact.source.isOfReceipt
+            failures.add(.init(end: end, stated: instant, isSigned: isSigned))
             self = failures
         case .status(let status):
             let isLapsed =
                 status.value == SubscriptionStatus.expired
                 || status.value == SubscriptionStatus.billingRetry
-            if isLapsed { add(lapse: instant) }
+            if isLapsed { add(lapse: instant, byReceipt: fact.source.isOfReceipt) }
         case .subscription(let subscription):
             if subscription.status == "unpaid" || subscription.status == "paused" {
                 add(lapse: instant)
@@ -61,9 +83,9 @@ extension BillingFailures? {
         }
     }
 
-    private mutating func add(lapse instant: Instant) {
+    private mutating func add(lapse instant: Instant, byReceipt: Bool = false) {
         var failures = self ?? BillingFailures()
-        failures.add(lapse: instant)
+        failures.add(lapse: instant, byReceipt: byReceipt)
         self = failures
     }
 }
@@ -80,9 +102,7 @@ extension AppStoreRecord {
         for grace in failures.graces where grace.end > end {
             let failed = ordered.last { $0.period.start <= grace.stated }
             guard failed?.period.id == record.period.id else { continue }
-            // A status of the same instant is the one that grants the grace.
-            let lapse = failures.lapse(from: grace.stated.advanced(by: 1))
-            until = later(until, earlier(grace.end, lapse))
+            until = later(until, earlier(grace.end, failures.lapse(after: grace)))
         }
         return until.flatMap { earlier($0, next) }
     }

@@ -352,6 +352,23 @@ struct AppStoreBoundaryTests {
             expected: [.on(45, .grace), .off(46)]
         ),
         Story(
+            testDescription: "nor the three days of a grace that was signed without a date",
+            facts: [
+                .paid("p1", 0, 30), .terms(30), .status(4, 30, reaching: 30),
+                .status(3, 31, source: "receipt:t"),
+            ],
+            expected: [.on(32, .grace), .off(33)]
+        ),
+        Story(
+            testDescription:
+                "what was signed of an older renewal protects nothing after a newer period",
+            facts: [
+                .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30), .paid("p2", 32, 39),
+                receiptTerms(40, renews: true), .status(2, 40, source: "receipt:t"),
+            ],
+            expected: [.on(38, .payment), .off(41)]
+        ),
+        Story(
             testDescription: "what was signed is over, and the receipt's status holds",
             facts: [
                 .paid("p1", 0, 30), .terms(0), .status(1, 0, reaching: 30),

@@ -93,6 +93,14 @@ struct EffectivePeriodTests {
             rows: [Row(id: "p1", end: 30, grace: 40)]
         ),
         Case(
+            testDescription: "a legacy receipt ends no grace that was signed",
+            facts: [
+                .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30),
+                .status(3, 35, source: "receipt:t"), .paid("p2", 40, 70),
+            ],
+            rows: [Row(id: "p1", end: 30, grace: 40), Row(id: "p2", end: 70)]
+        ),
+        Case(
             testDescription: "a failure that is signed beside the grace does not end it",
             facts: [.paid("p1", 0, 30), .terms(30, grace: 46), .status(3, 30)],
             rows: [Row(id: "p1", end: 30, grace: 46)]

@@ -134,7 +134,8 @@ extension Fact {
     /// A read of an order of the monthly plan, which costs ten.
     ///
     /// - Parameters:
-    ///   - charged: what was paid for the plan.
+    ///   - charged: what was paid for the plan, before a tax that comes on top.
+    ///   - tax: what of the payment was tax; on top of the listed price, unless that includes it.
     ///   - share: what of that was refunded.
     ///   - club: the price of another product in the same order.
     static func order(
@@ -144,6 +145,8 @@ extension Fact {
         to: Double,
         state: String = "PROCESSED",
         charged: Int64 = 10,
+        tax: Int64? = nil,
+        isTaxInclusive: Bool? = nil,
         refunded: Double? = nil,
         share: Int64 = 10,
         club: Int64? = nil,
@@ -157,7 +160,8 @@ extension Fact {
                 product: product,
                 plan: plan,
                 listing: money(product == "premium" ? 10 : amount),
-                total: money(amount),
+                total: money(amount + (isTaxInclusive == true ? 0 : tax ?? 0)),
+                tax: tax.map(money),
                 start: .day(from),
                 end: .day(to)
             )
@@ -170,6 +174,7 @@ extension Fact {
                     created: .day(from),
                     processed: .day(from),
                     total: money(charged + (club ?? 0)),
+                    isTaxInclusive: isTaxInclusive,
                     lines: [line("premium", "monthly", charged)]
                         + (club.map { [line("club", nil, $0)] } ?? []),
                     refunds: refunded.map {

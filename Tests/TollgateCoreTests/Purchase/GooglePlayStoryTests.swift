@@ -392,6 +392,22 @@ struct GooglePlayStoryTests {
             coins: 25
         ),
         Story(
+            testDescription:
+                "a tax on top of the listed price credits no coins, one within it does",
+            facts: [
+                .play("ACTIVE", 0, .item(to: 30, phase: "prorationPeriod")),
+                .order("GPA.1", 1, from: 0, to: 30, tax: 2),
+                .play(
+                    "ACTIVE",
+                    0,
+                    .item(to: 30, order: "GPA.2", phase: "prorationPeriod"),
+                    token: "B"
+                ),
+                .order("GPA.2", 1, from: 0, to: 30, tax: 2, isTaxInclusive: true, token: "B"),
+            ],
+            coins: 20
+        ),
+        Story(
             testDescription: "an order that only the orders show credits its coins",
             facts: [
                 .play("ACTIVE", 60, .item(to: 90, order: "GPA.1..1")),

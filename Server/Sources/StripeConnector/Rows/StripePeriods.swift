@@ -174,7 +174,7 @@ struct StripePeriods {
     }
 
     /// `true` if an invoice that was never paid bills the period after this one.
-    private func isBilledInVain(_ piece: Piece) -> Bool {
+    private func hasUnpaidRenewalInvoice(_ piece: Piece) -> Bool {
         purchase.invoices.map(\.value).contains { invoice in
             !invoice.isPaid
                 && invoice.lines.contains {
@@ -197,10 +197,10 @@ struct StripePeriods {
         guard !isSettled else { return nil }
         if next != nil { return end }
         guard let subscription else { return nil }
+        let item = subscription.items.first { isSame(piece, $0.id, $0.price) }
+        guard item != nil || hasUnpaidRenewalInvoice(piece) else { return nil }
         if subscription.isFinal { return subscription.endedAt ?? end > end ? end : nil }
-        guard let item = subscription.items.first(where: { isSame(piece, $0.id, $0.price) }) else {
-            return isBilledInVain(piece) ? end : nil
-        }
+        guard let item else { return end }
         guard item.start >= end, subscription.status != "paused" else { return nil }
         // Usage is billed when its period is over.
         guard item.isBilledInArrears == true else { return end }

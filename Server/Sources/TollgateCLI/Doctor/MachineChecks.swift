@@ -124,7 +124,10 @@ struct MachineChecks {
         var status = statvfs()
         guard statvfs(folder, &status) == 0 else { return nil }
         func bytes(_ blocks: some BinaryInteger) -> Int64 {
-            Int64(clamping: UInt64(blocks) * UInt64(status.f_frsize))
+            let (bytes, overflow) = UInt64(blocks).multipliedReportingOverflow(
+                by: UInt64(status.f_frsize)
+            )
+            return overflow ? .max : Int64(clamping: bytes)
         }
         return (bytes(status.f_bavail), bytes(status.f_blocks))
     }

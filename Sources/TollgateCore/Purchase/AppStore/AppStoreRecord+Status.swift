@@ -104,7 +104,7 @@ extension AppStoreRecord {
         {
             return true
         }
-        if isRefusedByReceipt || isFailedInSpite(of: ordered) { return true }
+        if isRefusedByReceipt || contradictsPaidPeriod(of: ordered) { return true }
         if ordered.contains(where: isContinuedInSpite) { return true }
         let status = status.flatMap { $0.value.value == SubscriptionStatus.revoked ? $0 : nil }
         return ordered.contains { record in
@@ -119,7 +119,7 @@ extension AppStoreRecord {
 
     /// Whether a status 2 or 3, newer than the newest period's transaction, was signed while that
     /// period runs (RULES §2.5).
-    private func isFailedInSpite(of ordered: [PeriodRecord]) -> Bool {
+    private func contradictsPaidPeriod(of ordered: [PeriodRecord]) -> Bool {
         guard let status, status.value.isFailed,
             status.value.value != SubscriptionStatus.revoked,
             let last = newestPeriod(in: ordered), last.period.kind == .autoRenewable,

@@ -34,7 +34,7 @@ struct FailedRenewal {
             status.value.value == SubscriptionStatus.billingGrace,
             status.stated.instant >= period.period.start
         {
-            graceEnd = status.stated.instant.advanced(by: Self.undatedGrace)
+            graceEnd = Self.undatedEnd(status.stated)
             (evidence, stated) = (status.source, status.stated)
         } else {
             return nil
@@ -45,6 +45,8 @@ struct FailedRenewal {
         return graceEnd > end ? (graceEnd, evidence) : nil
     }
 
-    /// Three days in milliseconds: Apple's shortest grace period.
-    private static let undatedGrace: Int64 = 3 * 86_400_000
+    /// Until when a status 4 without a date tolerates: three days, Apple's shortest grace period.
+    static func undatedEnd(_ stated: Stated) -> Instant {
+        stated.instant.advanced(by: 3 * 86_400_000)
+    }
 }

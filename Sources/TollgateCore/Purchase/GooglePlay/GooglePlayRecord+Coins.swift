@@ -7,17 +7,17 @@ extension GooglePlayRecord {
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
-        for charge in charges where !(inheritedOrders ?? []).contains(charge.order) {
+        for charge in charges where !(inheritedOrders ?? []).contains(charge.id) {
             guard let known = history.product(charge.sold, in: application, at: charge.begins)
             else { continue }
             let credit = charge.credited(known.coins)
             guard credit > 0 else { continue }
             evaluation.lots.append(
                 CoinLot(
-                    id: "\(charge.order)/\(charge.product)",
+                    id: "\(charge.id)/\(charge.product)",
                     owner: owner,
                     credit: credit,
-                    clawed: takenBack(of: credit, paidBy: charge.order),
+                    clawed: takenBack(of: credit, paidBy: charge.id),
                     credited: charge.begins
                 )
             )
@@ -26,18 +26,21 @@ extension GooglePlayRecord {
 
     /// One product that an order charged for.
     struct Charge {
-        var order: String
+        /// The order's id.
+        var id: String
         var product: String
         var sold: StoreProduct
         var begins: Instant
         var isProration: Bool
-        var line: GooglePlayOrder.Line?
+        /// Nil before a read of the order.
+        var order: GooglePlayOrder?
 
         /// Of a period that a change of plan began, the share of the listed price that was charged, which
         /// may be more than all of it.
         func credited(_ coins: Int64) -> Int64 {
             guard isProration else { return coins }
-            guard let charged = line?.total?.micros, let listed = line?.listing?.micros,
+            guard let order, let line = order.lines.first(where: { $0.product == product }),
+                let charged = order.comparable(line), let listed = line.listing?.micros,
                 charged > 0, listed > 0,
                 let whole = CoinLot.coins(coins, times: charged / listed)
             else { return 0 }
@@ -48,30 +51,31 @@ extension GooglePlayRecord {
     /// The charges that reads name as paid, and those that orders state from before the first read.
     var charges: [Charge] {
         var charges = periods.map { period in
+            let order = readOfOrder(period.order)?.value
             let line = line(period.order, period.product)
             return Charge(
-                order: period.order,
+                id: period.order,
                 product: period.product,
                 sold: period.sold,
                 begins: line?.start ?? period.first,
                 isProration: period.isProration
                     ?? (line?.phase == GooglePlaySubscription.proration),
-                line: line
+                order: order
             )
         }
         for order in orders.map(\.value) where order.isPaid {
             for line in order.lines {
                 guard let start = line.start,
-                    !charges.contains(where: { $0.order == order.id && $0.product == line.product })
+                    !charges.contains(where: { $0.id == order.id && $0.product == line.product })
                 else { continue }
                 charges.append(
                     Charge(
-                        order: order.id,
+                        id: order.id,
                         product: line.product,
                         sold: line.sold,
                         begins: start,
                         isProration: line.phase == GooglePlaySubscription.proration,
-                        line: line
+                        order: order
                     )
                 )
             }

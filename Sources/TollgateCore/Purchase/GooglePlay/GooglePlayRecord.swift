@@ -149,7 +149,7 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
 
     /// The orders whose coins it credits, or the purchase before it.
     var creditedOrders: Set<String> {
-        subscription == nil ? [] : Set(charges.map(\.order))
+        subscription == nil ? [] : Set(charges.map(\.id))
     }
 
     /// The account id of who bought: this purchase's, else the one that it continues.
