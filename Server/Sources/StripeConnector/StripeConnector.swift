@@ -46,9 +46,15 @@ public final class StripeConnector: StoreConnector {
         questions = StripeQuestions(reads, opinions, defaultEnvironment: defaultEnvironment)
     }
 
-    /// Takes other signing secrets of the webhook endpoint from now on.
-    public func replaceWebhookSecrets(with secrets: [String]) {
-        messages.secrets.replace(with: secrets)
+    /// Takes another secret key, and other signing secrets of the webhook endpoint, from now on.
+    ///
+    /// - Returns: `false` where the first key or none would replace what is there, or a key of the
+    ///   other mode: then nothing is replaced, since events of that mode are about other objects.
+    public func replaceKeys(_ secretKey: String?, webhookSecrets: [String]) -> Bool {
+        guard (client == nil) == (secretKey == nil) else { return false }
+        if let client, let secretKey, !client.secretKey.replace(with: secretKey) { return false }
+        messages.secrets.replace(with: webhookSecrets)
+        return true
     }
 
     /// Speaks to Stripe; `nil` where no secret key is configured.

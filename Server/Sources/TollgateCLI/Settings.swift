@@ -125,6 +125,9 @@ enum Settings {
         return names.filter { given(nil, $0) == nil && before[$0] != now[$0] }.sorted()
     }
 
+    /// The names of settings that are others than at the start.
+    static func changesSinceStart() -> [String] { changes(since: fileAtStart) }
+
     /// True if something is switched on; off where nobody said.
     ///
     /// - Throws: a usage error for anything but `true` and `false`.

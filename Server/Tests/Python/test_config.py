@@ -320,6 +320,17 @@ def test_a_catalog_with_mistakes_leaves_the_present_one(folder):
     assert server.process.returncode == 0
 
 
+def stripe_refusal(server, secret):
+    """The code for a webhook of Stripe's that is signed and no event, or is not signed."""
+    now = str(int(time.time()))
+    signature = hmac.new(secret.encode(), f"{now}.{{}}".encode(), hashlib.sha256).hexdigest()
+    request = urllib.request.Request(
+        server.url + "/webhooks/stripe", b"{}", {"Stripe-Signature": f"t={now},v1={signature}"})
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=30)
+    return json.load(refused.value)["error"]["code"]
+
+
 def reloaded(server):
     """Sends SIGHUP; the lines of the log up to the one that says how it ended."""
     server.process.send_signal(signal.SIGHUP)
@@ -338,14 +349,7 @@ def test_changed_settings_are_taken_in_or_named_as_waiting_for_a_restart(folder)
     (folder / "tollgate.yaml").write_text(text)
 
     def refusal(secret):
-        """The code for a body that is signed and no event, or is not signed."""
-        now = str(int(time.time()))
-        signature = hmac.new(secret.encode(), f"{now}.{{}}".encode(), hashlib.sha256).hexdigest()
-        request = urllib.request.Request(
-            server.url + "/webhooks/stripe", b"{}", {"Stripe-Signature": f"t={now},v1={signature}"})
-        with pytest.raises(urllib.error.HTTPError) as refused:
-            urllib.request.urlopen(request, timeout=30)
-        return json.load(refused.value)["error"]["code"]
+        return stripe_refusal(server, secret)
 
     server = Serving(folder)
     try:
@@ -362,6 +366,46 @@ def test_changed_settings_are_taken_in_or_named_as_waiting_for_a_restart(folder)
     assert said["settings were taken in"] == (
         "TOLLGATE_ALERTS_WEBHOOK, TOLLGATE_LOG_LEVEL, TOLLGATE_STRIPE_WEBHOOK_SECRETS")
     assert said["settings have changed that are read at the start only; restart the server"] == "TOLLGATE_APP_URL"
+
+
+def test_a_test_server_never_takes_in_live_keys_of_stripe(folder):
+    port = free_port()
+
+    def settings(mode, secret):
+        keys = KEYS.replace("_test_", f"_{mode}_")
+        return (
+            "listen: 127.0.0.1:0\n" + keys + f"stripe: {{secret_key: sk_{mode}_stripe, webhook_secrets: [{secret}], "
+            f"api_base: 'http://127.0.0.1:{port}'}}\n")
+
+    (folder / "tollgate.yaml").write_text(settings("test", "whsec_test"))
+    server = Serving(folder)
+    try:
+        (folder / "tollgate.yaml").write_text(settings("live", "whsec_live"))
+        # The second time the file is as it was the first time, and the refused key is no more in force than before.
+        for _ in range(2):
+            line = reloaded(server)[-1]
+            assert line["metadata"]["settings"] == (
+                "TOLLGATE_PUBLISHABLE_KEY, TOLLGATE_SECRET_KEY, TOLLGATE_STRIPE_SECRET_KEY, "
+                "TOLLGATE_STRIPE_WEBHOOK_SECRETS"), line
+            assert stripe_refusal(server, "whsec_test") == "malformed_body"
+            assert stripe_refusal(server, "whsec_live") == "stripe_signature"
+    finally:
+        server.stop()
+
+
+def test_a_chat_beside_the_server_takes_a_restart(folder):
+    """Whether webhooks may go to this machine is a setting of the start, for alarms too."""
+    text = "listen: 127.0.0.1:0\n" + KEYS
+    (folder / "tollgate.yaml").write_text(text)
+    server = Serving(folder)
+    try:
+        (folder / "tollgate.yaml").write_text(
+            text + "webhooks: {allow_private: true}\nalerts: {webhook: 'http://127.0.0.1:9/s3cret'}\n")
+        line = reloaded(server)[-1]
+        assert line["level"] == "error" and "Nothing is sent to this URL" in line["metadata"]["error"], line
+        assert "s3cret" not in json.dumps(line)
+    finally:
+        server.stop()
 
 
 def test_an_alarm_is_told_to_the_chat_that_the_file_names(folder):
@@ -458,6 +502,39 @@ def test_reload_says_whether_the_catalog_was_taken_in(folder):
         assert json.loads(server.get("/v1/catalog"))["checkout"]["success_path"] == "/second"
     finally:
         server.stop()
+
+
+def test_reload_says_what_became_of_settings(folder):
+    text = "listen: 127.0.0.1:0\nstripe: {webhook_secrets: [whsec_old]}\n" + KEYS
+    (folder / "tollgate.yaml").write_text(text)
+    server = Serving(folder)
+    try:
+        # Only a secret has changed: it is in force when the command ends.
+        new = text.replace("whsec_old", "whsec_new")
+        (folder / "tollgate.yaml").write_text(new)
+        ended = tollgate(folder, "reload")
+        assert ended.returncode == 0 and ended.stdout.startswith("taken in: "), ended.stderr
+        assert stripe_refusal(server, "whsec_new") == "malformed_body"
+        assert stripe_refusal(server, "whsec_old") == "stripe_signature"
+        # The catalog is as it was, and the server refuses a setting that the command does not look at.
+        (folder / "tollgate.yaml").write_text(new + "metrics_listen: nowhere\n")
+        ended = tollgate(folder, "reload")
+        assert ended.returncode == 1 and "The server took nothing in" in ended.stderr, ended.stderr
+        assert "'nowhere' is not an address" in ended.stderr and not ended.stdout
+        # It goes on to say what waits, whenever that has changed.
+        (folder / "tollgate.yaml").write_text(new + "app_url: https://example.com/account\n")
+        for _ in range(2):
+            ended = tollgate(folder, "reload")
+            assert ended.returncode == 0, ended.stderr
+            assert "at the start only: TOLLGATE_APP_URL" in ended.stderr, ended.stderr
+        # Variables of the command are not the server's.
+        (folder / "other.yaml").write_text(
+            (folder / "catalog.yaml").read_text().replace("success_path: /checkout_redirect/success", "success_path: /x"))
+        ended = tollgate(folder, "reload", TOLLGATE_CATALOG="other.yaml")
+        assert ended.returncode == 1 and "took in another catalog" in ended.stderr, ended.stderr
+    finally:
+        server.stop()
+    assert server.process.returncode == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says which signals a process expects")

@@ -105,7 +105,8 @@ struct ClientTests {
         let client = stripe.client
         let copy = client
         _ = try await copy.get(["customers", "cus_1"], as: Stripe.Customer.self)
-        client.secretKey.replace(with: "sk_test_2")
+        #expect(client.secretKey.replace(with: "sk_test_2"))
+        #expect(!client.secretKey.replace(with: "rk_live_2"), "a key of the other mode")
         _ = try await copy.get(["customers", "cus_1"], as: Stripe.Customer.self)
         #expect(
             stripe.requests.map { $0.headers["authorization"] }

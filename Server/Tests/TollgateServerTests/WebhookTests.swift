@@ -242,6 +242,29 @@ struct WebhookTests {
         }
     }
 
+    @Test("A key of Stripe's other mode replaces nothing, however often it is taken in")
+    func otherModeOfStripe() async throws {
+        try await TestServer.run { server async throws in
+            let stripe = server.tollgate.stripe
+            let body = Array("{}".utf8)
+            func code(_ secret: String) async throws -> String? {
+                let now = TestServer.start / 1000
+                let signed = FakeStripe.signature(of: body, at: now, secret: secret)
+                return try await Self.send(body, signed, server).code
+            }
+            for _ in 0..<2 {
+                #expect(!stripe.replaceKeys("sk_live_2", webhookSecrets: ["whsec_live"]))
+                #expect(!stripe.replaceKeys(nil, webhookSecrets: ["whsec_live"]))
+            }
+            // Signed, and no event.
+            #expect(try await code(TestServer.webhookSecret) == "malformed_body")
+            #expect(try await code("whsec_live") == "stripe_signature")
+            #expect(stripe.replaceKeys("rk_test_2", webhookSecrets: ["whsec_new"]))
+            #expect(try await code(TestServer.webhookSecret) == "stripe_signature")
+            #expect(try await code("whsec_new") == "malformed_body")
+        }
+    }
+
     private static func purchase(in store: SimulatedAppStore) async throws -> String {
         let buyer = try await store.createCustomer()
         _ = try await store.buy("com.example.app.lifetime", customer: buyer.id)

@@ -13,11 +13,23 @@ extension Stripe {
         /// The key as the next request bears it.
         var current: String { text.withLock { $0 } }
 
-        /// Has calls from now on bear another key of the same account.
+        /// Has calls from now on bear another key of the same account and mode.
         ///
         /// A call that is under way ends with the key with which it began.
         ///
         /// - Parameter text: `sk_…` or `rk_…`.
-        public func replace(with text: String) { self.text.withLock { $0 = text } }
+        /// - Returns: `false` for a key of the other mode, which is one for other objects: it is not
+        ///   taken.
+        public func replace(with text: String) -> Bool {
+            self.text.withLock { current in
+                guard Self.isLive(text) == Self.isLive(current) else { return false }
+                current = text
+                return true
+            }
+        }
+
+        private static func isLive(_ key: String) -> Bool {
+            key.split(separator: "_").contains("live")
+        }
     }
 }

@@ -10,8 +10,9 @@ extension AlertSettings {
 
     /// The bounds of alarms and the webhook that is told, from `TOLLGATE_ALERTS_…`; `nil` where none is set.
     ///
+    /// - Parameter allowsPrivate: whether the webhook may be on this machine or beside it.
     /// - Throws: a usage error where something cannot be read, or is set and told nowhere.
-    static func configured() throws -> AlertSettings? {
+    static func configured(allowsPrivate: Bool) throws -> AlertSettings? {
         guard let url = Settings.text(nil, "ALERTS_WEBHOOK") else {
             if let name = names.sorted().first(where: { Settings.text(nil, $0) != nil }) {
                 throw ValidationError(
@@ -25,7 +26,7 @@ extension AlertSettings {
             webhook = try AlertWebhook(
                 url: url,
                 secret: Settings.text(nil, "ALERTS_SECRET"),
-                allowsPrivate: try Settings.flag("WEBHOOKS_ALLOW_PRIVATE")
+                allowsPrivate: allowsPrivate
             )
         } catch let refusal as Refusal {
             let name = refusal.error.param == "secret" ? "ALERTS_SECRET" : "ALERTS_WEBHOOK"

@@ -4,7 +4,6 @@ import Logging
 import ServiceLifecycle
 import Storage
 import Stores
-import StripeAPI
 import StripeConnector
 import TollgateCore
 import TollgateService
@@ -12,10 +11,12 @@ import UnixSignals
 
 /// Takes in a changed catalog and changed settings on SIGHUP.
 ///
-/// A mistake in either is refused with all that is wrong, and the present ones go on.
+/// A mistake in either is refused with all that is wrong, and the present ones go on. What became of
+/// it is kept in the database, where `tollgate reload` waits for it.
 struct Reloading: Service {
     let server: RunningServer
     let options: ServeCommand
+    /// The settings in force.
     let settings: Replaceable<ServeSettings>
     /// The stores' time, as of which a new catalog counts.
     let now: @Sendable () async -> Instant
@@ -28,25 +29,52 @@ struct Reloading: Service {
     ])
 
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            for await _ in hangups { await reload() }
+        let hasReloaded = await cancelWhenGracefulShutdown {
+            var hasReloaded = false
+            for await _ in hangups {
+                await reload()
+                hasReloaded = true
+            }
+            return hasReloaded
         }
+        // Another server may have the same process later.
+        if hasReloaded { try? await server.tollgate.store.cursors.drop(ReloadRecord.name) }
     }
 
     private func reload() async {
+        var record = ReloadRecord(id: server.tollgate.random.id("reload_"))
         do {
             let before = try Settings.readAgain()
             do {
-                let taken = try await takeIn(try ServeSettings(options, listens: false))
-                say(Settings.changes(since: before), taken: taken)
+                let next = try ServeSettings(options, listens: false, after: settings.value)
+                record.waiting = say(taken: try await takeIn(next), since: before)
             } catch {
                 Settings.goBack(to: before)
                 throw error
             }
         } catch {
+            let refusal = PlainWords.of(error)
+            record.refusal = refusal
             server.tollgate.logger.error(
                 "the catalog and the settings were not taken in; the present ones go on",
-                metadata: ["error": "\(PlainWords.of(error))"]
+                metadata: ["error": "\(refusal)"]
+            )
+        }
+        await keep(record)
+    }
+
+    private func keep(_ record: ReloadRecord) async {
+        let tollgate = server.tollgate
+        do {
+            try await tollgate.store.cursors.keep(
+                ReloadRecord.name,
+                value: record,
+                now: tollgate.clocks.wall()
+            )
+        } catch {
+            tollgate.logger.warning(
+                "what became of the reload could not be kept for 'tollgate reload'",
+                metadata: ["error": "\(error)"]
             )
         }
     }
@@ -63,14 +91,14 @@ struct Reloading: Service {
         // From here on nothing fails.
         var taken = Self.taken
         server.logThreshold.replace(with: level)
-        tollgate.stripe.replaceWebhookSecrets(with: next.configuration.stripeWebhookSecrets)
-        let key = (settings.value.stores.stripeSecretKey, next.stores.stripeSecretKey)
-        if let client = tollgate.stripe.client, let new = key.1, isLive(key.0) == isLive(new) {
-            client.secretKey.replace(with: new)
-        } else {
-            taken.remove("STRIPE_SECRET_KEY")
-        }
-        settings.replace(with: next)
+        let takesStripeKeys = tollgate.stripe.replaceKeys(
+            next.stores.stripeSecretKey,
+            webhookSecrets: next.configuration.stripeWebhookSecrets
+        )
+        if !takesStripeKeys { taken.subtract(["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS"]) }
+        settings.replace(
+            with: settings.value.takingIn(next, takesStripeKeys: takesStripeKeys)
+        )
         tollgate.logger.notice(
             "the catalog was taken in",
             metadata: [
@@ -80,24 +108,28 @@ struct Reloading: Service {
         return taken
     }
 
-    /// A key of Stripe's other mode is one for other objects.
-    private func isLive(_ key: String?) -> Bool { key?.contains("_live_") ?? false }
-
-    private func say(_ changed: [String], taken: Set<String>) {
+    /// - Parameters:
+    ///   - taken: the names of settings that need no restart.
+    ///   - before: the settings of the file as it was read last.
+    /// - Returns: the variables that wait for a restart, whenever they have changed.
+    private func say(taken: Set<String>, since before: [String: String]) -> [String] {
         let logger = server.tollgate.logger
-        let names = { (names: [String]) in
-            names.map { "TOLLGATE_" + $0 }.joined(separator: ", ")
-        }
-        let done = changed.filter { taken.contains($0) }
-        let waiting = changed.filter { !taken.contains($0) }
+        let done = Settings.changes(since: before).filter { taken.contains($0) }
+            .map { "TOLLGATE_" + $0 }
+        let waiting = Settings.changesSinceStart().filter { !taken.contains($0) }
+            .map { "TOLLGATE_" + $0 }
         if !done.isEmpty {
-            logger.notice("settings were taken in", metadata: ["settings": "\(names(done))"])
+            logger.notice(
+                "settings were taken in",
+                metadata: ["settings": "\(done.joined(separator: ", "))"]
+            )
         }
         if !waiting.isEmpty {
             logger.warning(
                 "settings have changed that are read at the start only; restart the server",
-                metadata: ["settings": "\(names(waiting))"]
+                metadata: ["settings": "\(waiting.joined(separator: ", "))"]
             )
         }
+        return waiting
     }
 }

@@ -11,13 +11,13 @@ struct ServeSettings: Sendable {
     /// How many connections one address may hold; `nil`: as many as usual.
     let connectionsPerAddress: Int?
     let location: DatabaseLocation
-    let catalog: TollgateCore.Catalog
+    private(set) var catalog: TollgateCore.Catalog
     /// The catalog's file.
-    let catalogPath: String
-    let configuration: Configuration
+    private(set) var catalogPath: String
+    private(set) var configuration: Configuration
     /// Where browsers and stores reach the server, as it is set; `nil`: it is not.
     let publicURL: String?
-    let stores: StoreSettings
+    private(set) var stores: StoreSettings
     let verifier: AppStore.SignedDataVerifier?
     /// What customers are shown who are about to cancel.
     let retentionRules: [RetentionRule]
@@ -25,13 +25,16 @@ struct ServeSettings: Sendable {
     let openID: OpenIDSettings?
     let clock: ClockSetting
     /// The bounds of alarms and the webhook that is told; `nil` where none is set.
-    let alerts: AlertSettings?
+    private(set) var alerts: AlertSettings?
     /// What is to be said in the log.
     let warnings: [String]
 
-    /// - Parameter listens: `false` beside a server, which has its ports already.
+    /// - Parameters:
+    ///   - listens: `false` beside a server, which has its ports already.
+    ///   - started: the settings with which this server has started; `nil`: it starts with these.
     /// - Throws: `WrongSettings` with everything that is wrong.
-    init(_ options: ServeCommand, listens: Bool = true) throws {
+    init(_ options: ServeCommand, listens: Bool = true, after started: ServeSettings? = nil) throws
+    {
         Settings.refuseUnknownVariables()
         var problems = SettingProblems()
         let address = problems.take {
@@ -71,9 +74,15 @@ struct ServeSettings: Sendable {
         verifier = stores.flatMap { stores in problems.take { try stores.verifier() } } ?? nil
         let clock = problems.take { try ClockSetting(Settings.text(nil, "CLOCK")) }
         openID = problems.take { try OpenIDSettings.configured() } ?? nil
-        alerts = problems.take { try AlertSettings.configured() } ?? nil
         _ = problems.take { try Settings.logLevel() }
-        let allowsPrivate = problems.take { try Settings.flag("WEBHOOKS_ALLOW_PRIVATE") }
+        let allowsPrivate = problems.take {
+            try started?.configuration.allowsPrivateWebhooks
+                ?? Settings.flag("WEBHOOKS_ALLOW_PRIVATE")
+        }
+        alerts =
+            problems.take {
+                try AlertSettings.configured(allowsPrivate: allowsPrivate ?? true)
+            } ?? nil
         let isDemo = problems.take { try options.demo || Settings.flag("DEMO") } ?? false
 
         var check = Self.check(options, address, catalog?.apps ?? [], isDemo: isDemo)
@@ -100,6 +109,20 @@ struct ServeSettings: Sendable {
             stores,
             allowsPrivateWebhooks: allowsPrivate
         )
+    }
+
+    /// These settings with what a running server takes in of `next`.
+    ///
+    /// - Parameter takesStripeKeys: whether the keys of Stripe were replaced.
+    func takingIn(_ next: ServeSettings, takesStripeKeys: Bool) -> ServeSettings {
+        var result = self
+        (result.catalog, result.catalogPath) = (next.catalog, next.catalogPath)
+        result.alerts = next.alerts
+        if takesStripeKeys {
+            result.stores.stripeSecretKey = next.stores.stripeSecretKey
+            result.configuration.stripeWebhookSecrets = next.configuration.stripeWebhookSecrets
+        }
+        return result
     }
 
     /// The keys and addresses that `ServeCheck` judges.
