@@ -83,12 +83,12 @@ struct AlertTests {
         }
     }
 
-    @Test("What the chat did not take is told again")
-    func again() async throws {
+    @Test("What the chat did not take is told again", arguments: [429, 500])
+    func again(_ status: Int) async throws {
         try await TestServer.run { server in
             let alerts = try Self.alerts(server)
             try await server.tollgate.store.parked.park(Self.parked(server))
-            server.receiver.answer { _ in WebhookResponse(status: 500) }
+            server.receiver.answer { _ in WebhookResponse(status: status) }
             let isTold = await alerts.watch()
             #expect(!isTold)
             #expect(server.receiver.arrivals.count == 1 && Self.told(server) == [])
@@ -96,6 +96,48 @@ struct AlertTests {
             #expect(await alerts.watch())
             #expect(await alerts.watch())
             #expect(Self.told(server).count == 1)
+        }
+    }
+
+    @Test("A message whose words the chat refuses is told in numbers, and holds up no other one")
+    func inNumbers() async throws {
+        try await TestServer.run { server in
+            let alerts = try Self.alerts(server)
+            try await server.tollgate.store.parked.park(Self.parked(server))
+            server.receiver.answer { arrival in
+                let isRefused = arrival.json["text"].string?.contains("ALARM") ?? false
+                return WebhookResponse(status: isRefused ? 400 : 200)
+            }
+            for _ in 0..<2 { #expect(await alerts.watch()) }
+            #expect(
+                Self.told(server) == [
+                    "This chat refused a message. The server's log has it. New alarms: 1, reminders: 0, all-clears: 0."
+                ]
+            )
+            #expect(server.receiver.arrivals.count == 2)
+            #expect(Set(server.receiver.arrivals.map(\.id)).count == 2)
+        }
+    }
+
+    @Test("What did not fit into a message is told by the next ones, each alarm once")
+    func parts() async throws {
+        try await TestServer.run { server in
+            let words = String(repeating: "x", count: 900)
+            let checkUp = CheckUp([
+                .init("many") {
+                    (0..<8).map { Finding.failed("check.\($0)", "\($0) \(words)", "Mend it.") }
+                }
+            ])
+            let alerts = try Self.alerts(server, checkUp: checkUp)
+            #expect(await alerts.watch())
+            server.wall.advance(seconds: 600)
+            for _ in 0..<5 { #expect(await alerts.watch()) }
+            let lines = Self.told(server).flatMap { $0.split(separator: "\n") }
+            #expect(
+                lines.filter { $0.hasPrefix("ALARM") }.map { String($0.prefix(8)) }
+                    == (0..<8).map { "ALARM: \($0)" }
+            )
+            #expect(Self.told(server).count == 3)
         }
     }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import AsyncHTTPClient
 import CommandOutput
+import Foundation
 import GooglePlayAPI
 import GooglePlayConnector
 import TollgateCore
@@ -107,9 +108,11 @@ struct GooglePlayChecks {
             )
         }
         if let endpoint = found.pushEndpoint {
+            // The rest of the address may be a secret: `?token=…`.
+            let host = URLComponents(string: endpoint)?.host ?? "an address without a host"
             return .failed(
                 name,
-                "\(subscription) pushes to \(endpoint), and this server pulls.",
+                "\(subscription) pushes to \(host), and this server pulls.",
                 "Change its delivery type to Pull, or unset TOLLGATE_GOOGLE_PLAY_SUBSCRIPTION and set up pushes."
             )
         }

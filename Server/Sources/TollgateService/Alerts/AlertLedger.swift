@@ -68,6 +68,13 @@ struct AlertLedger: Codable, Hashable, Sendable {
         return news
     }
 
+    /// Takes news back that were not told, so that they are news again at the next look.
+    ///
+    /// - Parameter before: the ledger before it took them in.
+    mutating func takeBack(_ news: [AlertNews], to before: AlertLedger) {
+        for item in news { entries[item.name] = before.entries[item.name] }
+    }
+
     private mutating func take(_ alarm: Alarm, at wall: Instant) -> [AlertNews] {
         var entry =
             entries[alarm.name]

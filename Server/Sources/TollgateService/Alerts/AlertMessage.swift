@@ -3,34 +3,92 @@
 package struct AlertMessage: Hashable, Sendable {
     /// Unique to one attempt to tell.
     package var id: String
+    /// In the form that chats take; see `escaped`.
     package var text: String
+    /// The news that the text holds.
+    let told: [AlertNews]
+    /// The news for which it has no room: they are for the next message.
+    let left: [AlertNews]
+    private let title: String
 
-    /// The most characters of a message: Discord takes 2,000.
+    // Lengths are in UTF-16 of the escaped text, the longest way in which a chat may count.
+
+    /// The greatest length of a message: Discord takes 2,000.
     static let longest = 1_800
-    /// The most characters of one alarm.
+    /// The greatest length of one alarm.
     static let longestLine = 500
 
     /// - Parameter server: the address by which people know the server.
     init(id: String, _ news: [AlertNews], of server: String) {
-        var text = "Tollgate at \(server)"
-        var left = news.count
-        for line in news.map(Self.line) {
-            guard text.count + line.count < Self.longest else { break }
-            text += "\n" + line
-            left -= 1
+        self.id = id
+        title = Self.escaped("Tollgate at \(server)")
+        var text = title
+        var (told, left): ([AlertNews], [AlertNews]) = ([], [])
+        for item in news {
+            let line = "\n" + Self.escaped(Self.line(item))
+            if text.utf16.count + line.utf16.count <= Self.longest {
+                text += line
+                told.append(item)
+            } else {
+                left.append(item)
+            }
         }
-        if left > 0 { text += "\n… and \(left) more" }
-        (self.id, self.text) = (id, text)
+        if !left.isEmpty { text += "\n… and \(left.count) more" }
+        (self.text, self.told, self.left) = (text, told, left)
+    }
+
+    /// The same in numbers, for a chat that does not take the words.
+    var inNumbers: AlertMessage {
+        func count(_ kind: AlertNews.Kind) -> Int { told.count { $0.kind == kind } }
+        var message = self
+        message.id += "_numbers"
+        message.text =
+            "\(title)\nThis chat refused a message. The server's log has it. "
+            + "New alarms: \(count(.raised)), reminders: \(count(.reminder)), all-clears: \(count(.cleared))."
+        return message
     }
 
     private static func line(_ news: AlertNews) -> String {
         let remedy = news.remedy.map { " → \($0)" } ?? ""
-        let line =
-            switch news.kind {
-            case .raised: "ALARM: \(news.sentence)\(remedy)"
-            case .reminder: "STILL, since \(news.since): \(news.sentence)\(remedy)"
-            case .cleared: "ALL CLEAR, after \(news.since): \(news.sentence)"
-            }
-        return line.count <= longestLine ? line : String(line.prefix(longestLine - 1)) + "…"
+        return switch news.kind {
+        case .raised: "ALARM: \(news.sentence)\(remedy)"
+        case .reminder: "STILL, since \(news.since): \(news.sentence)\(remedy)"
+        case .cleared: "ALL CLEAR, after \(news.since): \(news.sentence)"
+        }
+    }
+
+    /// One line that means nothing to a chat but its words: stores and strangers have written some.
+    ///
+    /// The three characters that Slack reads are escaped, mentions (`@`) and links of Markdown (`](`) are
+    /// broken by a space without width, and what breaks lines becomes a space.
+    /// https://api.slack.com/reference/surfaces/formatting#escaping
+    private static func escaped(_ text: String) -> String {
+        var (result, length) = ("", 0)
+        var last: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            let piece =
+                switch scalar {
+                case "&": "&amp;"
+                case "<": "&lt;"
+                case ">": "&gt;"
+                case "@": "@\u{200B}"
+                case "(" where last == "]": "\u{200B}("
+                case _ where breaksLines(scalar): " "
+                default: String(scalar)
+                }
+            length += piece.utf16.count
+            // One is left for the sign that something is missing.
+            guard length < longestLine else { return result + "…" }
+            result += piece
+            last = scalar
+        }
+        return result
+    }
+
+    private static func breaksLines(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
     }
 }

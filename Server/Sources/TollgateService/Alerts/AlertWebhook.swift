@@ -37,14 +37,14 @@ package struct AlertWebhook: Sendable {
         AlertChannel(name: "webhook") { message in
             let response = try await transport(try request(message, at: clocks.wall()))
             guard (200..<300).contains(response.status) else {
-                throw WebhookRefused(reason: "answered \(response.status)")
+                throw AlertRefused(status: response.status)
             }
         }
     }
 
     /// - Parameter wall: real time.
     func request(_ message: AlertMessage, at wall: Instant) throws -> WebhookRequest {
-        let body = Array(try APIJSON.encode(Body(text: Self.escaped(message.text))))
+        let body = Array(try APIJSON.encode(Body(text: message.text)))
         let timestamp = wall.milliseconds / 1_000
         var headers: [(name: String, value: String)] = [
             ("content-type", "application/json"), ("user-agent", "Tollgate"),
@@ -70,11 +70,13 @@ package struct AlertWebhook: Sendable {
     private struct Body: Encodable {
         var text: String
     }
+}
 
-    /// The three characters that mean something in Slack's texts.
-    ///
-    /// https://api.slack.com/reference/surfaces/formatting#escaping
-    private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-    }
+/// A chat did not take a message.
+struct AlertRefused: Error {
+    /// Of its answer.
+    var status: Int
+
+    /// Whether it may be for what the message says: it is no server's fault, and no matter of time.
+    var isAboutMessage: Bool { (400..<500).contains(status) && ![408, 429].contains(status) }
 }

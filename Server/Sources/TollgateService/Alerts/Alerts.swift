@@ -102,10 +102,28 @@ package struct Alerts: Sendable {
         var after = before
         let news = after.take(alarms, at: clocks.wall())
         if !news.isEmpty {
-            try await channel.tell(AlertMessage(id: random.id("alert_"), news, of: server))
+            let message = AlertMessage(id: random.id("alert_"), news, of: server)
+            try await tell(message, to: channel)
+            after.takeBack(message.left, to: before)
         }
         guard after != before else { return }
         try await records.cursors.keep(Self.cursor(of: channel), value: after, now: clocks.wall())
+    }
+
+    /// Tells at least the number of alarms: one that a chat refuses does not hold up the others.
+    private func tell(_ message: AlertMessage, to channel: AlertChannel) async throws {
+        do {
+            try await channel.tell(message)
+        } catch let refused as AlertRefused where refused.isAboutMessage {
+            logger.warning(
+                "a chat refused a message of alarms; it is told their number",
+                metadata: [
+                    "channel": "\(channel.name)", "status": "\(refused.status)",
+                    "text": "\(message.text)",
+                ]
+            )
+            try await channel.tell(message.inNumbers)
+        }
     }
 
     // MARK: - What is kept

@@ -66,6 +66,26 @@ struct AlertLedgerTests {
         #expect(news.first?.since == Self.minute(0))
     }
 
+    @Test("News that found no room is news again at the next look")
+    func noRoom() {
+        var ledger = AlertLedger()
+        func look(_ minute: Int64, _ alarms: [Alarm], without names: Set<String>) -> [String] {
+            let before = ledger
+            let news = ledger.take(alarms, at: Self.minute(minute))
+            ledger.takeBack(news.filter { names.contains($0.name) }, to: before)
+            return news.map { "\($0.kind) \($0.name)" }
+        }
+        let both = [Self.disk, Self.parked]
+        #expect(look(0, both, without: ["disk"]) == ["raised disk", "raised parked/Stripe"])
+        #expect(look(1, both, without: []) == ["raised disk"])
+        #expect(look(1_440, both, without: ["parked/Stripe"]) == ["reminder parked/Stripe"])
+        #expect(look(1_441, both, without: []) == ["reminder disk", "reminder parked/Stripe"])
+        #expect(look(1_450, [Self.disk], without: []) == [])
+        #expect(look(1_460, [Self.disk], without: ["parked/Stripe"]) == ["cleared parked/Stripe"])
+        #expect(look(1_461, [Self.disk], without: []) == ["cleared parked/Stripe"])
+        #expect(look(1_462, [Self.disk], without: []) == [])
+    }
+
     @Test("The all-clear says what is over, and since when it was so")
     func lastWords() {
         var ledger = AlertLedger()

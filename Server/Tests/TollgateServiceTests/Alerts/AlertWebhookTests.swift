@@ -73,15 +73,56 @@ struct AlertWebhookTests {
         #expect(refusal?.error.message.contains("s3cret") == false)
     }
 
-    @Test("A message fits into a chat, however many alarms there are")
-    func bounded() {
-        let words = String(repeating: "x", count: 900)
+    @Test(
+        "A message fits into a chat, whatever alarms say and however many there are",
+        arguments: ["x", "<", "👩‍👩‍👧‍👦", "e\u{301}\u{302}\u{303}"]
+    )
+    func bounded(_ character: String) {
+        let words = String(repeating: character, count: 900)
         let many = (0..<200).map { Self.news(.raised, "Alarm \($0) \(words)") }
         let message = AlertMessage(id: "alert_1", many, of: "https://billing.example.com")
-        #expect(message.text.count < 2_000)
+        #expect(message.text.utf16.count < 2_000)
         #expect(message.text.contains("ALARM: Alarm 0 "))
         let lines = message.text.split(separator: "\n")
         #expect(lines.last == "… and \(200 - (lines.count - 2)) more")
+        #expect(message.told.count == lines.count - 2)
+        #expect(message.told + message.left == many)
+    }
+
+    @Test("A short alarm still fits behind long ones; what does not fit is left")
+    func left() {
+        let long = (0..<4).map {
+            Self.news(.raised, "\($0)" + String(repeating: "x", count: 600))
+        }
+        let short = Self.news(.cleared, "It was so.")
+        let message = AlertMessage(
+            id: "alert_1",
+            long + [short],
+            of: "https://billing.example.com"
+        )
+        #expect(message.told == Array(long.prefix(3)) + [short])
+        #expect(message.left == [long[3]])
+        #expect(message.text.hasSuffix(": It was so.\n… and 1 more"))
+    }
+
+    @Test("The words of strangers mention nobody, link nowhere and make no line of their own")
+    func strangers() {
+        let message = Self.message(
+            "a\r\nb\u{2028}c\u{7}d @here <!channel> [x](https://evil.example) [x]\u{1}(y)"
+        )
+        let line =
+            "ALARM: a  b c d @\u{200B}here &lt;!channel&gt; [x]\u{200B}(https://evil.example) [x] (y) → Look."
+        #expect(message.text == "Tollgate at https://billing.example.com\n" + line)
+    }
+
+    @Test(
+        "A chat's refusal is about the message, but for one that is about the time or the chat",
+        arguments: [
+            (400, true), (404, true), (413, true), (408, false), (429, false), (503, false),
+        ]
+    )
+    func refusals(_ status: Int, _ isAboutMessage: Bool) {
+        #expect(AlertRefused(status: status).isAboutMessage == isAboutMessage)
     }
 
     @Test("Reminders and all-clears say since when")
