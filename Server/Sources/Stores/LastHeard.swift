@@ -2,15 +2,21 @@
 internal import Synchronization
 public import TollgateCore
 
-/// When each store last sent this process a genuine message, by real time.
+/// When each store last sent this process a genuine message that was new, by real time.
 ///
 /// An answer to a question does not count: it comes even where messages do not arrive.
 public final class LastHeard: Sendable {
+    private let environment: StoreEnvironment?
     private let instants = Mutex<[Store: Instant]>([:])
 
-    public init() {}
+    /// - Parameter environment: the one whose messages count; `nil`: those of both do.
+    public init(in environment: StoreEnvironment?) {
+        self.environment = environment
+    }
 
-    public func note(_ store: Store, at wall: Instant) {
+    /// - Parameter environment: that of the message, which counts where it does not tell (`nil`).
+    public func note(_ store: Store, in environment: StoreEnvironment? = nil, at wall: Instant) {
+        if let environment, let counting = self.environment, environment != counting { return }
         instants.withLock { $0[store] = wall }
     }
 

@@ -113,7 +113,7 @@ extension StoreConnector {
     public func receive(_ message: ReceivedMessage) async throws -> MessageOutcome {
         try await check(message)
         let translation = try translate(message, at: await context.clocks.now())
-        return try await context.journal(translation, of: store)
+        return try await context.journal(translation, of: store, from: message)
     }
 
     /// Takes in again what was parked; what still cannot be used stays there.

@@ -68,7 +68,7 @@ public final class StripeConnector: StoreConnector {
         let event = try messages.event(message)
         var translation = messages.translate(event, from: message)
         translation.questions = try await reads.rereads(for: event)
-        let receipt = try await context.journal(translation, of: store)
+        let receipt = try await context.journal(translation, of: store, from: message)
         // Told twice, it is done twice: a crash may have come between the two.
         if event.type == .customerDeleted, let customer = event.objectID {
             try await customers.retire(customer)

@@ -38,7 +38,8 @@ extension Tollgate {
             clocks: clocks,
             random: RandomSource(randomBytes),
             counters: Counters(),
-            logger: logger
+            logger: logger,
+            defaultEnvironment: configuration.defaultEnvironment
         )
         self.init(
             configuration: configuration,

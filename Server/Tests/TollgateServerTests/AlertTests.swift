@@ -182,6 +182,22 @@ struct AlertTests {
         }
     }
 
+    @Test("A replay, or a message of the other environment, is no sign of a store's life")
+    func replayed() async throws {
+        try await ProductionStore.run(on: .sqlite) { world in
+            let heard = world.tollgate.context.heard
+            _ = try await world.buyInSandbox()
+            try await world.deliver()
+            #expect(heard.all[.appStore] == nil)
+            _ = try await world.buy("com.example.app.plain")
+            try await world.deliver()
+            let first = try #require(heard.all[.appStore])
+            world.wall.advance(seconds: 3_600)
+            try await world.deliver()
+            #expect(heard.all[.appStore] == first)
+        }
+    }
+
     @Test(
         "Google Play is heard of however its hints come",
         arguments: [PlayWorld.Hints.pushed, .pulled]

@@ -52,8 +52,10 @@ final class HintPulling: Sendable {
             for message in messages {
                 group.addTask { [receive, context] in
                     do {
-                        _ = try await receive(ReceivedMessage(message.body, .fetched))
-                        context.heard.note(.googlePlay, at: context.clocks.wall())
+                        let outcome = try await receive(ReceivedMessage(message.body, .fetched))
+                        if outcome.isNew {
+                            context.heard.note(.googlePlay, at: context.clocks.wall())
+                        }
                         return message.ackID
                     } catch {
                         context.logger.error(

@@ -10,6 +10,14 @@ public enum MessageOutcome: Hashable, Sendable {
     case nothing
     case parked
 
+    /// Whether a message came that the journal did not have; a parked one may have come before.
+    public var isNew: Bool {
+        switch self {
+        case .recorded, .hint, .nothing: true
+        case .duplicate, .parked: false
+        }
+    }
+
     var label: String {
         switch self {
         case .recorded: "recorded"

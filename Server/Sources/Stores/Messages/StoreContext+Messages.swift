@@ -3,6 +3,19 @@ internal import Storage
 public import TollgateCore
 
 extension StoreContext {
+    /// Journals a message as it came; where the store has sent it anew, the store was heard of.
+    public func journal(
+        _ translation: Translation,
+        of store: Store,
+        from message: ReceivedMessage
+    ) async throws -> MessageOutcome {
+        let outcome = try await journal(translation, of: store)
+        if outcome.isNew, case .delivered = message.way {
+            heard.note(store, in: translation.environment, at: clocks.wall())
+        }
+        return outcome
+    }
+
     /// Journals a store's message with its facts and counts what became of it.
     ///
     /// Durable when this returns. What cannot be used, or what the database refuses for what it is,

@@ -49,6 +49,17 @@ public struct Translation: Sendable {
         self.questions = questions
         self.leftToTheTeam = leftToTheTeam
     }
+
+    /// The environment of what the message is about; `nil` where that is not certain.
+    ///
+    /// A hint does not tell it in each store: there only the read does.
+    var environment: StoreEnvironment? {
+        switch meaning {
+        case .facts(_, let key): key.environment
+        case .rumour(_, let key, _): key?.environment
+        case .hint, .nothing, .parked: nil
+        }
+    }
 }
 
 /// A message as it is kept.

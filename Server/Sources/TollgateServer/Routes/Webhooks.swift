@@ -32,7 +32,6 @@ extension StoreConnector {
     func receive(_ body: [UInt8], _ fields: HTTPFields) async throws {
         let signature = webhook.signature.flatMap { HTTPField.Name($0) }.flatMap { fields[$0] }
         _ = try await receive(ReceivedMessage(body, .delivered(signature: signature)))
-        context.heard.note(store, at: context.clocks.wall())
     }
 }
 

@@ -11,6 +11,9 @@ struct HeardStores: Codable, Hashable, Sendable {
 
     /// Takes in what this server has heard.
     ///
+    /// An instant after `wall` was noted by a clock that was ahead, and counts as `wall`: it would hide
+    /// silence until then.
+    ///
     /// - Parameters:
     ///   - stores: those that are set up. One that is new counts as heard of at `wall`.
     ///   - wall: real time.
@@ -23,8 +26,8 @@ struct HeardStores: Codable, Hashable, Sendable {
         let before = instants
         for store in stores {
             let known = instants[store.rawValue]
-            let last = heard[store] ?? known ?? wall
-            if let known, last.milliseconds - known.milliseconds < Self.lag { continue }
+            let last = min([heard[store], known].compactMap(\.self).max() ?? wall, wall)
+            if let known, abs(last.milliseconds - known.milliseconds) < Self.lag { continue }
             instants[store.rawValue] = last
         }
         return instants != before

@@ -186,4 +186,17 @@ struct HeardStoresTests {
         #expect(kept.take([.stripe: soon], of: [.stripe], at: later) == false)
         #expect(kept[.stripe] == later)
     }
+
+    @Test("What a clock noted that was ahead counts as now, and hides no silence")
+    func ahead() {
+        let tomorrow = Self.start.advanced(by: 86_400_000)
+        var heard = HeardStores()
+        #expect(heard.take([.stripe: tomorrow], of: [.stripe], at: Self.start) == true)
+        #expect(heard[.stripe] == Self.start)
+        // What is kept already comes from such a clock.
+        _ = heard.take([:], of: [.appStore], at: tomorrow)
+        #expect(heard[.appStore] == tomorrow)
+        #expect(heard.take([:], of: [.appStore], at: Self.start) == true)
+        #expect(heard[.appStore] == Self.start)
+    }
 }
