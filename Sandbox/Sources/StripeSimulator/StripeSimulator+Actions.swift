@@ -136,6 +136,16 @@ extension StripeSimulator {
         }
     }
 
+    /// Makes an open inquiry a chargeback.
+    public func escalate(dispute: String) async throws {
+        try await act { world in
+            _ = try world.find(.dispute, dispute)
+            guard world.escalateDispute(dispute) else {
+                throw APIError.invalid("This dispute is not an open inquiry.", param: "dispute")
+            }
+        }
+    }
+
     /// Sends an event again to every endpoint that wants it; its id stays.
     public func resend(event: String) async throws {
         let type = try await act { world in

@@ -364,6 +364,10 @@ struct StoryComparison {
         guard old["status"] != dispute["status"] else { return }
         if ["won", "lost"].contains(dispute["status"].text) {
             add("close_dispute", customer, [.init("outcome", dispute["status"].text)])
+        } else if old["status"].text.hasPrefix("warning"),
+            !dispute["status"].text.hasPrefix("warning")
+        {
+            add("escalate_dispute", customer)
         }
     }
 }

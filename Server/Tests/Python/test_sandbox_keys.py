@@ -33,7 +33,8 @@ STRIPE = [
     ("POST", "clock/advance"), ("POST", "settle"), ("PUT", "faults"), ("POST", "deliveries"),
     ("POST", "checkout/cs_1/pay"), ("POST", "intents/pi_1/authenticate"),
     ("POST", "customers/cus_1/default_card"), ("POST", "refunds"),
-    ("POST", "charges/ch_1/dispute"), ("POST", "disputes/dp_1/close"), ("POST", "payouts"),
+    ("POST", "charges/ch_1/dispute"), ("POST", "disputes/dp_1/close"),
+    ("POST", "disputes/dp_1/escalate"), ("POST", "payouts"),
     ("POST", "trigger"), ("POST", "policy"), ("POST", "endpoints/we_1/roll"),
     ("POST", "events/evt_1/resend"),
 ]

@@ -151,6 +151,19 @@ def test_a_card_that_disputes_does_so_with_its_reason(sandbox, price, number, re
     assert withdrawn == (status == "needs_response")
 
 
+def test_an_inquiry_becomes_a_chargeback_by_the_evidence_for_tests(sandbox, price):
+    sandbox.pay(checkout(price), card="4000000000001976")
+    inquiry = stripe.Dispute.list().data[0]
+    stripe.Dispute.modify(
+        inquiry.id, evidence={"uncategorized_text": "escalate_inquiry_evidence"})
+    sandbox.settle()
+    chargeback = stripe.Dispute.retrieve(inquiry.id)
+    assert chargeback.status == "needs_response" and chargeback.created == inquiry.created
+    assert chargeback.payment_method_details.card.case_type == "chargeback"
+    assert [one.amount for one in chargeback.balance_transactions] == [-inquiry.amount]
+    assert "charge.dispute.funds_withdrawn" in sandbox.receiver.types()
+
+
 @pytest.mark.parametrize(("number", "at_first", "in_the_end"), [
     ("4000000000007726", "pending", "succeeded"), ("4000000000005126", "succeeded", "failed"),
 ])

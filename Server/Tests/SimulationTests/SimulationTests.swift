@@ -258,15 +258,16 @@ struct SimulationTests {
         let worlds = try SimulatedWorlds(on: .sqlite)
         var found: Shrinking.Found?
         for seed in UInt64(1)...50 where found == nil {
-            let settings = Simulation.Settings(
+            var settings = Simulation.Settings(
                 seed: seed,
                 customers: 8,
                 years: 1,
                 trouble: Trouble(),
                 bug: .refundIgnored
             )
+            // Scenarios have the words for what the first people do: their acts have the lowest numbers.
+            settings.acts = Set(0..<10_000)
             let outcome = try await worlds.run(settings)
-            // Scenarios have the words for what these people do.
             guard let name = outcome.failures.first?.customer, Int(name.dropFirst()) ?? 8 < 8 else {
                 continue
             }

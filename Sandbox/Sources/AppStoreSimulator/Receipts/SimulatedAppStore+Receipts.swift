@@ -24,9 +24,9 @@ extension SimulatedAppStore {
         return try TransactionReceipt.sign(entry, in: world, by: authority).base64EncodedString()
     }
 
-    /// What `verifyReceipt` answers about the receipt on a customer's device, JSON.
-    public func verifiedReceipt(customer id: String) async throws -> String {
-        let request = ["receipt-data": try await receipt(customer: id), "password": sharedSecret]
+    /// What `verifyReceipt` answers about a receipt in Base64, JSON.
+    public func verified(receipt: String) async throws -> String {
+        let request = ["receipt-data": receipt, "password": sharedSecret]
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         let answer = await verifyReceipt(try encoder.encode(request))

@@ -29,6 +29,8 @@ extension SimulatedAppStore {
         public var renewalDate: Int64
         public var gracePeriodExpiresDate: Int64?
         public var billingRetryEnds: Int64?
+        /// The renewal that failed last, also after the subscription expired.
+        public var failedRenewal: Int64?
         /// 1 cancelled, 2 billing, 3 price increase refused, 4 product gone, 5 other.
         public var expirationIntent: Int?
         /// What the next period costs, in milliunits.

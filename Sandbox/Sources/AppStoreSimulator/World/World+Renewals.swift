@@ -56,6 +56,7 @@ extension SimulatedAppStore.World {
     private mutating func failRenewal(of subscription: Subscription, product: Product) {
         var changed = subscription
         changed.billingRetryEnds = subscription.renewalDate + renewals.billingRetry
+        changed.failedRenewal = subscription.renewalDate
         changed.state = .billingRetry
         if let graceDays {
             changed.state = .billingGrace

@@ -78,6 +78,8 @@ extension SimulatedAppStore.World {
             throw .invalid("Refund fewer seats than are left, or the whole transaction.")
         }
         refunded.revokedSeats = revoked + count
+        // Nor does it repeat the date of a whole refund that was taken back.
+        refunded.revocation = nil
         record(refunded, at: now)
         announce("REFUND", "SEATS", transaction: id, subscription: refunded.originalID)
         if let subscription = subscriptions[refunded.originalID] {

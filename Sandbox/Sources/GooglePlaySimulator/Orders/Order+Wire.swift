@@ -1,8 +1,9 @@
 extension Order {
     /// `Order`, of the Developer API.
     func wire(_ catalog: Catalog) -> JSON {
-        let tax = Tax.within(total, in: region)
-        let net = total - tax
+        let tax = Tax.on(total, in: region)
+        let charged = Tax.charged(total, in: region)
+        let net = charged - tax
         return [
             "orderId": .string(id),
             "purchaseToken": .string(token),
@@ -10,10 +11,10 @@ extension Order {
             "createTime": .time(createdAt),
             "lastEventTime": .time(lastEventAt),
             "buyerAddress": ["buyerCountry": .string(region)],
-            "orderDetails": ["taxInclusive": .bool(Tax.rate(in: region) > 0)],
+            "orderDetails": ["taxInclusive": .bool(Tax.isWithinPrices(in: region))],
             "orderHistory": history,
             "salesChannel": "IN_APP",
-            "total": total.wire,
+            "total": charged.wire,
             "tax": tax.wire,
             "developerRevenueInBuyerCurrency": net.times(85, over: 100).wire,
             "lineItems": .array(
@@ -46,8 +47,8 @@ extension Order {
 
     private func details(_ refund: Refund) -> JSON {
         [
-            "total": refund.amount.wire,
-            "tax": Tax.within(refund.amount, in: region).wire,
+            "total": Tax.charged(refund.amount, in: region).wire,
+            "tax": Tax.on(refund.amount, in: region).wire,
         ]
     }
 }
@@ -58,8 +59,8 @@ extension Order.Line {
             "productId": .string(productID),
             "productTitle": .string(title),
             "listingPrice": listing.wire,
-            "total": total.wire,
-            "tax": Tax.within(total, in: region).wire,
+            "total": Tax.charged(total, in: region).wire,
+            "tax": Tax.on(total, in: region).wire,
         ]
         guard case .object(var fields) = members else { return members }
         switch kind {

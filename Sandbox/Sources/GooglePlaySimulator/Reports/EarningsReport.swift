@@ -26,10 +26,11 @@ enum EarningsReport {
         var rate: Double
     }
 
-    /// Charge and fee of each movement; the tax in a price is Google's to pay, and in no line.
+    /// Charge and fee of each movement; the tax on a sale is Google's to pay, and in no line.
     static func lines(_ entries: [ReportEntry], feePerMille: Int64) -> [Line] {
         entries.filter { !$0.isFree }.flatMap { entry in
-            let net = entry.amount - Tax.within(entry.amount, in: entry.order.region)
+            let region = entry.order.region
+            let net = Tax.charged(entry.amount, in: region) - Tax.on(entry.amount, in: region)
             let fee = net.times(feePerMille, over: 1000)
             let isCharge = entry.kind == .charge
             let sign: Int64 = isCharge ? 1 : -1

@@ -13,7 +13,8 @@ enum SalesReport {
     static func table(_ entries: [ReportEntry], _ store: PlayStore) -> CSVTable {
         var table = CSVTable(columns: columns)
         for entry in entries where !entry.isFree {
-            let tax = Tax.within(entry.amount, in: entry.order.region)
+            let tax = Tax.on(entry.amount, in: entry.order.region)
+            let charged = Tax.charged(entry.amount, in: entry.order.region)
             let sign = entry.kind == .charge ? "" : "-"
             let status =
                 switch entry.kind {
@@ -25,8 +26,8 @@ enum SalesReport {
                 entry.order.id, PacificTime(entry.at).dashed, "\(entry.at / 1000)", status,
                 "sandbox", store.catalog.title(of: entry.line.productID), store.packageName,
                 entry.productType, entry.line.productID, entry.amount.currency,
-                sign + grouped((entry.amount - tax).decimal), sign + tax.decimal,
-                sign + grouped(entry.amount.decimal), "", "", "", entry.order.region,
+                sign + grouped((charged - tax).decimal), sign + tax.decimal,
+                sign + grouped(charged.decimal), "", "", "", entry.order.region,
                 entry.planID, entry.offerID, "", "Yes", "", "", "",
             ])
         }

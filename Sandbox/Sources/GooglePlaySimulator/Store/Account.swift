@@ -40,11 +40,12 @@ struct Identifiers: Hashable, Sendable, Codable {
     }
 }
 
-/// Tax on top of prices in the USA, within them elsewhere.
+/// Tax on top of listed prices in Canada, none in the USA and Korea, within them elsewhere.
 enum Tax {
     static func rate(in region: String) -> Int64 {
         switch region {
         case "US", "KR": 0
+        case "CA": 13
         case "DE": 19
         case "GB", "FR": 20
         case "ES": 21
@@ -55,9 +56,16 @@ enum Tax {
         }
     }
 
-    /// The tax that is within `price`.
-    static func within(_ price: Money, in region: String) -> Money {
+    static func isWithinPrices(in region: String) -> Bool { region != "CA" && rate(in: region) > 0 }
+
+    /// The tax on what is sold for `price`.
+    static func on(_ price: Money, in region: String) -> Money {
         let rate = rate(in: region)
-        return price.times(rate, over: 100 + rate)
+        return price.times(rate, over: isWithinPrices(in: region) ? 100 + rate : 100)
+    }
+
+    /// What the buyer pays for what is sold for `price`.
+    static func charged(_ price: Money, in region: String) -> Money {
+        isWithinPrices(in: region) ? price : price + on(price, in: region)
     }
 }

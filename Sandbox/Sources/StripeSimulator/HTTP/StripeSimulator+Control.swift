@@ -108,6 +108,10 @@ extension StripeSimulator {
             try body.finish()
             try await close(dispute: steps[1], isWon: isWon)
             return ["id": .string(steps[1])]
+        case ("POST", "disputes", 3) where steps[2] == "escalate":
+            try body.finish()
+            try await escalate(dispute: steps[1])
+            return ["id": .string(steps[1])]
         case ("POST", "balance_differences", 1): return try await inject(&body)
         case ("POST", "payouts", 1):
             try body.finish()

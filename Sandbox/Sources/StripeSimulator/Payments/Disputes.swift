@@ -62,6 +62,25 @@ extension World {
         }
     }
 
+    /// An inquiry becomes a chargeback: only now the money is withdrawn.
+    ///
+    /// - Returns: whether it was an open inquiry. https://docs.stripe.com/disputes/how-disputes-work
+    mutating func escalateDispute(_ id: String) -> Bool {
+        guard let inquiry = get(.dispute, id), !Self.isClosed(inquiry),
+            inquiry["status"].text.hasPrefix("warning")
+        else { return false }
+        let instant = now(for: inquiry["_customer"].string)
+        let escalated = change(.dispute, id) { dispute in
+            dispute["status"] = "needs_response"
+            dispute["is_charge_refundable"] = false
+            dispute["payment_method_details"]["card"]["case_type"] = "chargeback"
+            dispute["evidence_details"]["due_by"] = .int(instant + 9 * 86_400)
+        }
+        emit("charge.dispute.updated", escalated, previous: ["status": inquiry["status"]])
+        moveFunds(id, back: false)
+        return true
+    }
+
     private mutating func moveFunds(_ id: String, back: Bool) {
         guard let dispute = get(.dispute, id) else { return }
         let amount = dispute["amount"].count
@@ -110,6 +129,7 @@ extension World {
         switch evidence["uncategorized_text"]?.string {
         case "winning_evidence": closeDispute(id, isWon: true)
         case "losing_evidence": closeDispute(id, isWon: false)
+        case "escalate_inquiry_evidence": _ = escalateDispute(id)
         default: break
         }
         return try find(.dispute, id)

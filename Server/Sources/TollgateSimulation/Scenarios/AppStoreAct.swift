@@ -30,8 +30,9 @@ public enum AppStoreAct: Hashable, Sendable {
     case setToken
     /// The app posts the newest transaction of this customer's Apple account.
     case post(Which, mode: String)
-    /// The app posts the legacy receipt of this customer's Apple account.
-    case postReceipt(mode: String)
+    /// The app posts the legacy receipt of this customer's Apple account; with `of` that of one
+    /// transaction, as iOS 6 had it.
+    case postReceipt(of: Which? = nil, mode: String)
     /// The app restores on a device that is signed in to the Apple account `of` somebody.
     case restore(of: String?)
     case testNotification
@@ -103,7 +104,11 @@ extension ScenarioReading {
         case "assign_seat": .assignSeat(of: requiredText(&fields, "of"))
         case "switch_to_bundle": .switchToBundle(which(&fields))
         case "migrate": .migrate(which(&fields))
-        case "post_receipt": .postReceipt(mode: mode(&fields))
+        case "post_receipt":
+            .postReceipt(
+                of: truth(&fields, "of_transaction") ?? false ? which(&fields) : nil,
+                mode: mode(&fields)
+            )
         case "reverse_refund": .reverseRefund(which(&fields))
         case "request_refund":
             .requestRefund(which(&fields), reason: text(&fields, "reason") ?? "UNINTENDED_PURCHASE")

@@ -116,10 +116,17 @@ extension Play {
     ) async throws {
         let store = world.appStore
         switch act {
-        case .postReceipt(let mode):
+        case .postReceipt(let which, let mode):
+            let receipt: String
+            if let which {
+                let id = try await transaction(which, of: account).id
+                receipt = try await store.transactionReceipt(id)
+            } else {
+                receipt = try await store.receipt(customer: account)
+            }
             try await post(
-                receipt: try await store.receipt(customer: account),
-                answered: try await store.verifiedReceipt(customer: account),
+                receipt: receipt,
+                answered: try await store.verified(receipt: receipt),
                 by: customer,
                 mode: mode
             )

@@ -40,6 +40,8 @@ extension Play {
         case .closeDispute(let isWon):
             let dispute = try await newest("/v1/disputes", "limit=1")
             try await stripe.close(dispute: dispute, isWon: isWon)
+        case .escalateDispute:
+            try await stripe.escalate(dispute: newest("/v1/disputes", "limit=1"))
         case .deleteCustomer:
             _ = try await call("DELETE", "/v1/customers/\(customer)")
             deletedAtStripe.insert(person)

@@ -39,6 +39,8 @@ public enum StripeAct: Hashable, Sendable {
     case refund(amount: Int?)
     case dispute
     case closeDispute(isWon: Bool)
+    /// The newest dispute, an inquiry, becomes a chargeback.
+    case escalateDispute
     case deleteCustomer
     /// The webhook events of this moment are sent once more.
     case resend(type: String)
@@ -95,8 +97,8 @@ public enum StripeAct: Hashable, Sendable {
         "confirm_payment", "void_invoice", "mark_uncollectible", "card", "remove_card", "cancel",
         "resume", "change", "quantity", "add_item", "pause", "unpause", "pause_collection",
         "resume_collection", "send_invoice", "charge_automatically", "remove_discount", "schedule",
-        "end_trial", "refund", "dispute", "close_dispute", "delete_customer", "resend", "silence",
-        "speak",
+        "end_trial", "refund", "dispute", "close_dispute", "escalate_dispute", "delete_customer",
+        "resend", "silence", "speak",
     ]
 
     static let outcomes = ["completed", "declined", "challenged", "incomplete"]
@@ -188,6 +190,7 @@ extension ScenarioReading {
         case "dispute": .dispute
         case "close_dispute":
             .closeDispute(isWon: word(&fields, "outcome", of: ["won", "lost"]) == "won")
+        case "escalate_dispute": .escalateDispute
         case "delete_customer": .deleteCustomer
         case "resend": .resend(type: requiredText(&fields, "type"))
         case "silence": .silence

@@ -63,11 +63,12 @@ struct FigureTruth {
             Set(sure.values.filter { !others.contains($0.subscription) }.map(\.id)).count
         }
 
-        /// By currency, in milliunits; `nil`: not known.
-        var mrr: [String: Double]? {
+        /// What is active of other subscriptions than these is worth, by currency, in milliunits;
+        /// `nil`: not known.
+        func mrr(besides others: Set<String> = []) -> [String: Double]? {
             guard open.isEmpty else { return nil }
             var sums: [String: Double] = [:]
-            for paid in sure.values {
+            for paid in sure.values where !others.contains(paid.subscription) {
                 guard let monthly = paid.monthly else { return nil }
                 sums[paid.currency, default: 0] += monthly
             }
@@ -148,7 +149,7 @@ extension FigureTruth {
         }
         for dispute in books.disputes.filter(isOfMoney)
         where ["lost", "needs_response", "under_review"].contains(dispute.status) {
-            add(dispute.amount * 10, refund: true, dispute.currency, at: dispute.created * 1000)
+            add(dispute.amount * 10, refund: true, dispute.currency, at: dispute.withdrawnAt * 1000)
         }
         for subscription in books.subscriptions {
             let invoices = books.invoices.filter { $0.subscription == subscription.id }
@@ -311,8 +312,10 @@ extension FigureTruth {
         let price = sale.price ?? 0
         // Grace of the past is not in the books: at most as long as Apple's is.
         let mayHaveFailed =
-            next.map { $0.purchaseDate > expires } ?? (subscription?.expirationIntent != 1)
-        let hadGrace = revoked == nil && replaced == nil && mayHaveFailed
+            next.map { $0.purchaseDate > expires }
+            ?? (subscription?.expirationIntent != 1 || subscription?.failedRenewal ?? 0 >= expires)
+        let wentOn = min(next?.purchaseDate ?? .max, replaced ?? .max)
+        let hadGrace = revoked == nil && wentOn > expires && mayHaveFailed
         // The first period after a migration was paid for before it.
         let isMigrated = sale.previousOriginalID != nil && price == 0
         let factor = Self.factor(product, start: sale.purchaseDate, end: expires)
@@ -324,7 +327,7 @@ extension FigureTruth {
                 start: sale.purchaseDate,
                 end: price > 0 || isMigrated ? end : sale.purchaseDate,
                 openUntil: hadGrace
-                    ? min(end + 62 * 86_400_000, next?.purchaseDate ?? .max)
+                    ? min(end + 62 * 86_400_000, wentOn)
                     : price > 0 || isMigrated ? end : sale.purchaseDate,
                 // Of seats that were refunded the definition says nothing.
                 monthly: sale.offer == nil && next?.purchaseDate != sale.purchaseDate
@@ -333,5 +336,41 @@ extension FigureTruth {
                 currency: (sale.currency ?? "").uppercased()
             )
         )
+    }
+}
+
+// MARK: - Google Play
+
+extension FigureTruth {
+    /// By Google Play's orders, which say what was charged and what went back, but not how long access
+    /// lasts: for money alone.
+    ///
+    /// Nothing tells of a refund that leaves access, so an order is read each day for 90 days after its
+    /// period, and then on one day of each month. The server of a world seldom runs on that day, so what
+    /// went back of such orders may not be known.
+    ///
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders
+    init(_ books: GooglePlayTruth, at now: Int64) {
+        self.init()
+        let day: Int64 = 86_400_000
+        for order in books.orders {
+            let history = order.orderHistory
+            guard let paid = history.processedEvent?.at else { continue }
+            add(order.total.milliunits, order.total.currencyCode, at: paid)
+            let ends = order.lineItems.compactMap { $0.subscriptionDetails?.end } + [paid]
+            let isReadDaily = ends.contains { now - $0 <= 90 * day }
+            for event in (history.partialRefundEvents ?? [])
+                + [history.refundEvent].compactMap(\.self)
+            {
+                guard let at = event.at, let back = event.refundDetails?.total else { continue }
+                add(back.milliunits, refund: true, back.currencyCode, at: at)
+                guard !isReadDaily else { continue }
+                let place = Place(
+                    day: Reports.Day(Instant(milliseconds: at)),
+                    currency: back.currencyCode
+                )
+                money[place, default: Money()].slack += back.milliunits
+            }
+        }
     }
 }

@@ -11,19 +11,48 @@ struct GooglePlayTruth {
     private let catalog: Catalog
     /// UNIX milliseconds.
     private let now: Int64
-    private let orders: [Order]
+    let orders: [Order]
     private let voids: [Void]
 
     /// One charge.
-    private struct Order: Decodable {
+    struct Order: Decodable {
         struct Money: Decodable {
+            var currencyCode: String
             var units: String?
             var nanos: Int64?
 
             var micros: Int64 {
                 (units.flatMap { Int64($0) } ?? 0) * 1_000_000 + (nanos ?? 0) / 1000
             }
+            var milliunits: Int64 { micros / 1000 }
         }
+
+        struct History: Decodable {
+            var processedEvent: Event?
+            var refundEvent: Event?
+            var partialRefundEvents: [Event]?
+        }
+
+        struct Event: Decodable {
+            struct Refund: Decodable { var total: Money }
+
+            var eventTime: String?
+            /// Of a partial refund.
+            var processTime: String?
+            var refundDetails: Refund?
+
+            /// UNIX milliseconds.
+            var at: Int64? { (eventTime ?? processTime).flatMap(Order.instant) }
+        }
+
+        fileprivate static func instant(_ text: String) -> Int64? {
+            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
+            return (try? style.parse(text)).map {
+                Int64(($0.timeIntervalSince1970 * 1000).rounded())
+            }
+        }
+
+        struct Details: Decodable { var taxInclusive: Bool? }
 
         struct Line: Decodable {
             struct Service: Decodable {
@@ -33,12 +62,17 @@ struct GooglePlayTruth {
                 }
 
                 var basePlanId: String?
+                var servicePeriodEndTime: String?
                 var offerPhaseDetails: Phase?
+
+                /// UNIX milliseconds.
+                var end: Int64? { servicePeriodEndTime.flatMap(Order.instant) }
             }
 
             var productId: String
             var listingPrice: Money
             var total: Money
+            var tax: Money
             var subscriptionDetails: Service?
         }
 
@@ -46,6 +80,9 @@ struct GooglePlayTruth {
         var purchaseToken: String
         var state: String
         var lineItems: [Line]
+        var total: Money
+        var orderDetails: Details
+        var orderHistory: History
 
         /// `true` once the money came, whatever was refunded.
         var isPaid: Bool { state != "PENDING" && state != "CANCELED" }
@@ -184,6 +221,9 @@ struct GooglePlayTruth {
     }
 
     /// Each order credits once, by the share of the price that it charged; one that was voided, nothing.
+    ///
+    /// A listed price has tax in it or not, what was paid always has:
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders#OrderDetails
     private func creditPeriods(of purchase: Purchase, _ truth: inout Truth) {
         for order in orders where order.purchaseToken == purchase.purchase_token && order.isPaid {
             guard !voids.contains(where: { $0.orderId == order.orderId }) else { continue }
@@ -193,7 +233,8 @@ struct GooglePlayTruth {
                 let isPart =
                     line.subscriptionDetails?.offerPhaseDetails?.prorationPeriodDetails != nil
                 let price = max(1, line.listingPrice.micros)
-                truth.coins += isPart ? coins * line.total.micros / price : coins
+                let onTop = order.orderDetails.taxInclusive ?? false ? 0 : line.tax.micros
+                truth.coins += isPart ? coins * (line.total.micros - onTop) / price : coins
             }
         }
     }

@@ -62,6 +62,8 @@ private struct AndroidLife {
         )
         person = Scenario.Person(name: "c\(index)")
         person.passesToken = random.chance(0.8)
+        // There tax comes on top of the listed prices.
+        if random.chance(0.3) { person.region = "CA" }
         hasIPhone = random.chance(0.3)
     }
 

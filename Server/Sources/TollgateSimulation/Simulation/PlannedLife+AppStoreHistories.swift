@@ -141,7 +141,7 @@ private struct Household {
     mutating func live(_ random: inout SplitMix64) {
         while at < ends {
             history += 1
-            switch Int.random(in: 0..<9, using: &random) {
+            switch Int.random(in: 0..<10, using: &random) {
             case 0: refundInAnyPairing(&random)
             case 1: loseARefundOrItsReversal(&random)
             case 2: shareAnew(&random)
@@ -150,6 +150,7 @@ private struct Household {
             case 5: buySeats(&random)
             case 6: goOnElsewhere(&random)
             case 7: upgradeUnheard(&random)
+            case 8: showReceiptInGrace(&random)
             default: crossgrade(&random)
             }
             wait(8...30, &random)
@@ -372,6 +373,29 @@ private struct Household {
             act(.change(to: "studio_weekly"), &random)
         }
         act(.cancel(.init()), &random)
+    }
+
+    /// A device shows a receipt of iOS 6 while a renewal fails: its answer is 21006, without a word
+    /// on the grace period that Apple has signed.
+    ///
+    /// https://developer.apple.com/documentation/appstorereceipts/status
+    private mutating func showReceiptInGrace(_ random: inout SplitMix64) {
+        let product = random.chance(0.5) ? "studio_weekly" : "coin_club"
+        buy(product, &random)
+        act(.failBilling, &random)
+        let days = product == "studio_weekly" ? 7.05 : 31.05
+        wait(days...(days + 8), &random)
+        if random.chance(0.3) { look(&random) }
+        act(.postReceipt(of: .init(product: product), mode: "observed"), &random)
+        look(&random)
+        wait(0.1...9, &random)
+        look(&random)
+        if random.chance(0.5) {
+            act(.recoverBilling, &random)
+            act(.postReceipt(of: .init(product: product), mode: "observed"), &random)
+            look(&random)
+        }
+        act(.cancel(.init(product: product)), &random)
     }
 
     /// Seats are bought, added, refunded and assigned.

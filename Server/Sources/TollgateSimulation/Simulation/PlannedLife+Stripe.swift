@@ -40,6 +40,8 @@ public enum StripeDeed: Hashable, Sendable {
     case checkoutByDebit(StripeAct.Order, card: String, days: Int)
     /// The customer's newest open dispute is decided.
     case closeDispute(isWon: Bool)
+    /// The customer's newest open dispute, an inquiry, becomes a chargeback.
+    case escalateDispute
     /// A product is taken out of the customer's newest subscription.
     case removeItem(product: String)
     /// Something is put on the next invoice of the customer's newest subscription.
@@ -55,6 +57,8 @@ private struct StripeHistory {
 
     private static let (monthly, yearly, club) = ("pro_monthly", "pro_yearly", "coin_club")
     private static let good = "pm_card_visa"
+    /// The bank asks about each of its payments.
+    private static let inquiry = "pm_card_createDisputeInquiry"
     /// It can be kept, and declines every charge.
     private static let bad = "pm_card_chargeCustomerFail"
 
@@ -333,10 +337,11 @@ private struct StripeHistory {
             "pass_30_days",
             of: &random
         )
-        checkout(.init(product: what))
+        let isInquiry = random.chance(0.3)
+        checkout(.init(product: what), card: isInquiry ? Self.inquiry : Self.good)
         wait(0.5...24, &random)
         if random.chance(0.3) { plan(.refund(amount: Int.random(in: 1...300, using: &random))) }
-        plan(.dispute)
+        if isInquiry { plan(StripeDeed.escalateDispute) } else { plan(.dispute) }
         wait(0.5...9, &random)
         checkout(.init(product: "pass_30_days"))
         let second = at

@@ -65,6 +65,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case statusOutlivesPlan
     /// A legacy receipt's gaps erase signed statements.
     case receiptErasesSignedWords
+    /// A legacy receipt that says that a subscription expired ends a grace period that Apple signed.
+    case receiptEndsGrace
     /// An upgrade that a legacy receipt tells is taken for a refund.
     case upgradeInReceiptIsARefund
     /// After a backup was restored only what was never delivered is asked for.
@@ -134,4 +136,6 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case saleDayIsThePeriods
     /// Money that a dispute withdrew is no refund.
     case disputeIsNoRefund
+    /// A chargeback that was an inquiry counts from the day on which the bank asked.
+    case inquiryCountsWhenOpened
 }

@@ -6,7 +6,8 @@ extension PlantedBug {
     /// compared before all is heard.
     public static let ofAppStoreHistories: Set<PlantedBug> = [
         .reversalVoidsAllRefunds, .olderStatus5BeatsNewerTransaction, .shareGivenAnewForgotten,
-        .statusOutlivesPlan, .receiptErasesSignedWords, .upgradeInReceiptIsARefund,
+        .statusOutlivesPlan, .receiptErasesSignedWords, .receiptEndsGrace,
+        .upgradeInReceiptIsARefund,
         .restoreAsksOnlyFailures, .secondSeatReplacesFirst, .seatRefundIgnored,
         .seatPriceIsTheTotal,
         .previousTransactionForgotten, .bundleSwitchTakesCoins, .upgradeSuccessorNotAsked,
@@ -57,6 +58,10 @@ extension HistoryMemory {
     ) -> [Fact] {
         if bug == .shareGivenAnewForgotten, lostShares.contains(fact.purchase) { return [] }
         self.status[fact.purchase] = status
+        var fact = fact
+        if bug == .receiptEndsGrace, fact.source.hasPrefix("receipt:"), status.isFailed {
+            fact.source = "signed:" + fact.source
+        }
         return [fact]
     }
 

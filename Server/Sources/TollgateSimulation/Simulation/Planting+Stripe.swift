@@ -25,6 +25,7 @@ enum StripePlanting {
                 dispute.created = fact.stated.instant
                 dispute.withdrawn = fact.stated.instant
             }
+            if bug == .inquiryCountsWhenOpened { dispute.withdrawn = nil }
             fact.statement = .dispute(dispute)
         default: break
         }

@@ -84,7 +84,10 @@ private struct ScenarioText {
         ]
         for person in plan.people where people.contains(person.name) {
             let family = person.family.map { ", family: \($0)" } ?? ""
-            lines.append("  - {name: \(person.name), token: \(person.passesToken)\(family)}")
+            let region = person.region == "US" ? "" : ", region: \(person.region)"
+            lines.append(
+                "  - {name: \(person.name), token: \(person.passesToken)\(family)\(region)}"
+            )
         }
         let shared = plan.settings.shareable.sorted().joined(separator: ", ")
         lines += [
@@ -147,7 +150,9 @@ private struct ScenarioText {
         case .switchToBundle(let which): ["app_store: switch_to_bundle"] + words(which)
         case .migrate(let which): ["app_store: migrate"] + words(which)
         case .revokeShare: ["app_store: revoke_share"]
-        case .postReceipt(let mode): ["app_store: post_receipt", "mode: \(mode)"]
+        case .postReceipt(nil, let mode): ["app_store: post_receipt", "mode: \(mode)"]
+        case .postReceipt(let which?, let mode):
+            ["app_store: post_receipt", "of_transaction: true", "mode: \(mode)"] + words(which)
         default: nil
         }
     }
@@ -181,6 +186,7 @@ private struct ScenarioText {
         case .dispute: ["stripe: dispute"]
         case .closeDispute(let isWon):
             ["stripe: close_dispute", "outcome: \(isWon ? "won" : "lost")"]
+        case .escalateDispute: ["stripe: escalate_dispute"]
         case .pauseCollection(let isPaused, _):
             ["stripe: \(isPaused ? "pause_collection" : "resume_collection")"]
         case .endTrial: ["stripe: end_trial"]

@@ -141,10 +141,11 @@ extension SimulatedServer {
     private static func originals(inReceipt answer: String) -> Set<String> {
         let object = try? JSONSerialization.jsonObject(with: Data(answer.utf8))
         let members = object as? [String: Any]
-        let inApp = (members?["receipt"] as? [String: Any])?["in_app"] as? [[String: Any]]
+        let receipt = members?["receipt"] as? [String: Any]
+        let inApp = receipt?["in_app"] as? [[String: Any]]
         let latest = members?["latest_receipt_info"] as? [[String: Any]]
-        return Set(
-            ((inApp ?? []) + (latest ?? [])).compactMap { $0["original_transaction_id"] as? String }
-        )
+        // In the form of iOS 6 the receipt is itself the transaction.
+        let entries = (inApp ?? []) + (latest ?? []) + [receipt ?? [:]]
+        return Set(entries.compactMap { $0["original_transaction_id"] as? String })
     }
 }

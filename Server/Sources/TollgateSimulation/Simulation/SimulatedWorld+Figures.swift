@@ -43,7 +43,7 @@ extension SimulatedWorld {
             (.appStore, own, try await appStoreFigures()),
             (.stripe, .sandbox, FigureTruth(books, in: catalog)),
         ]
-        var objections: [String] = []
+        var objections = try await objectionsToGooglePlay(first...yesterday)
         for (store, environment, truth) in stores {
             let name = store.rawValue
             let revenue = try await server.report("revenue", first...yesterday, in: environment)
@@ -56,11 +56,43 @@ extension SimulatedWorld {
             objections += (ofMRR.objections + ofMoves.objections).map { "\(name), \($0)" }
             outcome.figures.mrr += ofMRR.compared
             outcome.figures.movement += ofMoves.compared
-            for month in Self.monthsOver(by: yesterday, since: first) {
-                let statement = try await server.statement(of: month, in: environment)
-                objections += truth.objections(to: statement, of: store).map {
-                    "\(name), statement of \(statement.month): \($0)"
-                }
+            objections += try await self.objections(
+                toStatementsOf: store,
+                in: environment,
+                truth,
+                first...yesterday
+            )
+        }
+        return objections
+    }
+
+    /// The differences to the money that came and went by Google Play's orders; nobody is a tester.
+    private func objectionsToGooglePlay(_ days: ClosedRange<Reports.Day>) async throws -> [String] {
+        guard let stage = play.googlePlay else { return [] }
+        let books = try await GooglePlayTruth(of: stage.play, at: now, in: catalog)
+        let truth = FigureTruth(books, at: now)
+        let revenue = try await server.report("revenue", days, in: .production)
+        let objections = truth.objections(toRevenue: revenue.of(.googlePlay), days)
+        return objections.map { "google_play, \($0)" }
+            + (try await self.objections(
+                toStatementsOf: .googlePlay,
+                in: .production,
+                truth,
+                days
+            ))
+    }
+
+    private func objections(
+        toStatementsOf store: Store,
+        in environment: StoreEnvironment,
+        _ truth: FigureTruth,
+        _ days: ClosedRange<Reports.Day>
+    ) async throws -> [String] {
+        var objections: [String] = []
+        for month in Self.monthsOver(by: days.upperBound, since: days.lowerBound) {
+            let statement = try await server.statement(of: month, in: environment)
+            objections += truth.objections(to: statement, of: store).map {
+                "\(store.rawValue), statement of \(statement.month): \($0)"
             }
         }
         return objections
@@ -203,7 +235,7 @@ extension FigureTruth {
                         + "\(own.count.upperBound) subscriptions are active, by the report \(count)"
                 )
             }
-            guard let mrr = own.mrr else { continue }
+            guard let mrr = own.mrr() else { continue }
             if !mrr.isEmpty { compared += 1 }
             for currency in Set(mrr.keys).union(lines.keys.map(\.currency)).sorted() {
                 let said = lines.filter { $0.key.currency == currency }.values.reduce(0) {
@@ -219,7 +251,8 @@ extension FigureTruth {
         return (objections, compared)
     }
 
-    /// New and churned subscriptions of each day before and after which the books are sure.
+    /// New and churned subscriptions of each day before and after which the books are sure, and what
+    /// they are worth a month.
     ///
     /// - Returns: also the number of those days on which somebody came or went.
     func objections(
@@ -227,6 +260,7 @@ extension FigureTruth {
         _ days: ClosedRange<Reports.Day>
     ) -> (objections: [String], compared: Int) {
         let told = table.sums(["new_count", "churned_count", "returned_count"])
+        let worth = table.sums(["new", "returned", "churned", "expansion", "contraction"])
         var (objections, compared): ([String], Int) = ([], 0)
         var before = Active()
         for day in Self.days(days) {
@@ -247,7 +281,36 @@ extension FigureTruth {
                         + "by the report \(arrived) and \(Int(said[1]))"
                 )
             }
+            objections += Self.objections(toWorth: worth, on: day, from: before, to: own)
         }
         return (objections, compared)
+    }
+
+    /// The MRR that came, went and changed on one day, by currency.
+    private static func objections(
+        toWorth told: [Place: [Double]],
+        on day: Reports.Day,
+        from before: Active,
+        to after: Active
+    ) -> [String] {
+        guard let old = before.mrr(), let new = after.mrr(),
+            let came = after.mrr(besides: before.subscriptions),
+            let went = before.mrr(besides: after.subscriptions)
+        else { return [] }
+        let said = told.filter { $0.key.day == day }
+        let currencies = Set(old.keys).union(new.keys).union(said.keys.map(\.currency))
+        return currencies.sorted().compactMap { currency in
+            let (came, went) = (came[currency] ?? 0, went[currency] ?? 0)
+            let changed = (new[currency] ?? 0) - (old[currency] ?? 0) - came + went
+            let lines = said.filter { $0.key.currency == currency }.values
+            func sum(_ columns: Range<Int>) -> Double {
+                lines.reduce(0) { $0 + $1[columns].reduce(0, +) }
+            }
+            let (arrived, gone, moved) = (sum(0..<2), -sum(2..<3), sum(3..<5))
+            guard abs(arrived - came) > 1 || abs(gone - went) > 1 || abs(moved - changed) > 1
+            else { return nil }
+            return "\(day): by the books \(came) came, \(went) went and \(changed) changed of MRR "
+                + "in thousandths of \(currency), by the report \(arrived), \(gone) and \(moved)"
+        }
     }
 }

@@ -21,11 +21,9 @@ extension Play {
             }
             try await world.stripe.setPolicy(stripePolicy)
         case .closeDispute(let isWon):
-            let customer = try await stripeCustomer(person, isOrdering: false)
-            guard let dispute = try await openDispute(of: customer) else {
-                throw StripeCallRefused(status: 404, message: "no dispute is open")
-            }
-            try await world.stripe.close(dispute: dispute, isWon: isWon)
+            try await world.stripe.close(dispute: openDispute(of: person), isWon: isWon)
+        case .escalateDispute:
+            try await world.stripe.escalate(dispute: openDispute(of: person))
         case .removeItem(let product):
             let customer = try await stripeCustomer(person, isOrdering: false)
             let items = try await subscription(of: customer)["items"] as? [String: Any]
@@ -55,16 +53,21 @@ extension Play {
         return policy
     }
 
-    private func openDispute(of customer: String) async throws -> String? {
+    private mutating func openDispute(of person: ScenarioCustomer) async throws -> String {
+        let customer = try await stripeCustomer(person, isOrdering: false)
         let charges = try await call("GET", "/v1/charges", query: "customer=\(customer)&limit=100")
         let own = Set(
             ((charges["data"] as? [[String: Any]]) ?? []).compactMap { $0["id"] as? String }
         )
         let disputes = try await call("GET", "/v1/disputes", query: "limit=100")
         let open = ["needs_response", "under_review", "warning_needs_response"]
-        return ((disputes["data"] as? [[String: Any]]) ?? []).first { dispute in
+        let found = ((disputes["data"] as? [[String: Any]]) ?? []).first { dispute in
             own.contains(dispute["charge"] as? String ?? "")
                 && open.contains(dispute["status"] as? String ?? "")
-        }?["id"] as? String
+        }
+        guard let id = found?["id"] as? String else {
+            throw StripeCallRefused(status: 404, message: "no dispute is open")
+        }
+        return id
     }
 }

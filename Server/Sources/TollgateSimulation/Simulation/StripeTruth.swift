@@ -158,6 +158,11 @@ struct StripeTruth {
         var currency: String
         var status: String
         var created: Int64
+        /// Of a dispute: the withdrawal, and the reinstatement if there was one.
+        var balance_transactions: [BalanceTransaction]?
+
+        /// The withdrawal of a dispute's money, or the creation of a refund.
+        var withdrawnAt: Int64 { balance_transactions?.map(\.created).min() ?? created }
     }
 
     // swift-format-ignore: AlwaysUseLowerCamelCase
@@ -319,7 +324,7 @@ struct StripeTruth {
         var left = total
         for movement in back {
             left -= movement.amount
-            if left <= 0 { return movement.created }
+            if left <= 0 { return movement.withdrawnAt }
         }
         return nil
     }
@@ -327,18 +332,20 @@ struct StripeTruth {
     /// What went back of an invoice's payments, the oldest first.
     func takenBack(ofInvoice id: String) -> [Movement] {
         let intents = payments.filter { $0.invoice == id }.compactMap(\.payment.payment_intent)
-        return Set(intents).flatMap(takenBack(ofPayment:)).sorted { $0.created < $1.created }
+        return Set(intents).flatMap(takenBack(ofPayment:)).sorted {
+            $0.withdrawnAt < $1.withdrawnAt
+        }
     }
 
     /// What went back of a payment, or is about to, the oldest first.
     ///
     /// https://docs.stripe.com/refunds, https://docs.stripe.com/disputes/how-disputes-work: the
     /// money of a dispute is withdrawn when it is opened, and comes back if it is won; an inquiry
-    /// withdraws nothing.
+    /// withdraws nothing until it becomes a chargeback.
     func takenBack(ofPayment intent: String) -> [Movement] {
         (refunds.filter { ["pending", "succeeded"].contains($0.status) }
             + disputes.filter { ["lost", "needs_response", "under_review"].contains($0.status) })
-            .filter { $0.payment_intent == intent }.sorted { $0.created < $1.created }
+            .filter { $0.payment_intent == intent }.sorted { $0.withdrawnAt < $1.withdrawnAt }
     }
 }
 
