@@ -160,6 +160,7 @@ def write(part, refused):
     support = (HERE / "Mutant.swift").read_text().replace("MODULE", module)
     target = tree_of(part) / folder / f"Mutant_{module}.swift"
     if not target.exists() or target.read_text() != support:
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(support)
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
 
