@@ -15,8 +15,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        // One trait: the other one serves forms, which are not read with it here. With two, each plan of the
-        // build gives the compiler its flags in another order, and all above is compiled again for nothing.
+        // Only the trait that we use. With two, SwiftPM orders the compiler flags differently at each
+        // plan and rebuilds everything.
         .package(
             url: "https://github.com/hummingbird-project/hummingbird",
             from: "2.28.1",

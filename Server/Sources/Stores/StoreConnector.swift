@@ -177,16 +177,16 @@ public struct StoreGauge: Hashable, Sendable {
     }
 }
 
-/// By when something must be done at a store.
+/// The deadline of an act at a store.
 public struct StoreDeadline: Hashable, Sendable {
     public var kind: Wanted.Kind
     /// The act in one word: `acknowledge`.
     public var act: String
-    /// By the stores' time.
+    /// The deadline, by the stores' time.
     public var instant: Instant
-    /// The time that the store gives in all, in milliseconds.
+    /// The whole time that the store gives, in milliseconds.
     public var time: Int64
-    /// True where the act waits for a customer to come; then it is no fault of the server.
+    /// `true` if the act waits for a customer; then the server is not at fault.
     public var waitsForCustomer: Bool
 
     public init(

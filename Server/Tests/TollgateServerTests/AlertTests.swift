@@ -156,7 +156,7 @@ struct AlertTests {
         }
     }
 
-    @Test("A store of which no message came is an alarm, one that was heard of is none")
+    @Test("A store that sends no message is an alarm, one that sends is none")
     func silence() async throws {
         try await TestServer.run { server in
             let alerts = try Self.alerts(server) { $0.silence = 3_600_000 }
@@ -168,7 +168,7 @@ struct AlertTests {
             server.wall.advance(seconds: 600)
             #expect(await alerts.watch())
             let said = Self.told(server).joined()
-            #expect(said.contains("Stripe was not heard of since 2026-06-01T00:00:00Z."))
+            #expect(said.contains("Stripe has sent no message since 2026-06-01T00:00:00Z."))
             #expect(!said.contains("App Store") && !said.contains("Google"))
         }
     }

@@ -16,7 +16,7 @@ public struct Newest<Value: Hashable & Codable & Sendable>: Hashable, Codable, S
         self.source = source
     }
 
-    /// Takes in another statement about the same thing.
+    /// Joins another statement about the same thing.
     public mutating func join(_ other: Newest<Value>) {
         if stated < other.stated {
             self = other
@@ -30,7 +30,7 @@ public struct Newest<Value: Hashable & Codable & Sendable>: Hashable, Codable, S
         }
     }
 
-    /// Whether it is newer than another statement and came in another message.
+    /// Returns `true` if it is newer than another statement and came in another message.
     ///
     /// The parts of a message bear one id and are signed within a minute, in any order.
     func isNewer(than other: Stated, by otherSource: String) -> Bool {

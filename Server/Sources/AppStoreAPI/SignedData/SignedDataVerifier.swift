@@ -102,7 +102,7 @@ extension AppStore {
         /// The subjects of the trusted roots, such as "CN=Apple Root CA - G3,…,O=Apple Inc.,C=US".
         public var rootNames: [String] { roots.map { "\($0.subject)" } }
 
-        /// Until when each trusted root is valid, in UNIX milliseconds; in the order of ``rootNames``.
+        /// The expiry of each trusted root, in UNIX milliseconds; in the order of ``rootNames``.
         public var rootEnds: [Int64] {
             roots.map { Int64($0.notValidAfter.timeIntervalSince1970) * 1000 }
         }

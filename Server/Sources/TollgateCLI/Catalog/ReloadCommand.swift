@@ -7,18 +7,18 @@ import Stores
 import TollgateCore
 import TollgateService
 
-/// `tollgate reload`: has a running server take in its changed catalog and settings.
+/// `tollgate reload`: has a running server reload its catalog and settings.
 struct ReloadCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reload",
-        abstract: "Let the server take in a changed catalog and settings, without a restart.",
+        abstract: "Reload the server's catalog and settings, without a restart.",
         discussion: """
-            Give it the server's settings, on the server's machine. The catalog and tollgate.yaml are \
-            checked first. With mistakes nothing is taken in, and the present ones go on. It waits for \
-            the server, says what became of it, and names the settings that take a restart. \
-            The server's variables stay those of its start. A server on SQLite is found by the lock \
-            beside its database; name the process of one on PostgreSQL. systemctl reload tollgate \
-            does all this.
+            Run it with the server's settings, on the server's machine. It checks the catalog and \
+            tollgate.yaml first. With a mistake nothing is reloaded, and the current ones stay in effect. \
+            It waits for the server, prints the result, and names the settings that need a restart. \
+            The server's environment variables stay those of its start. A server on SQLite is found by \
+            the lock beside its database; name the process of one on PostgreSQL. systemctl reload \
+            tollgate does all this.
             """
     )
 
@@ -49,14 +49,14 @@ struct ReloadCommand: AsyncParsableCommand {
         guard !Self.isEnded(byHangup: told) else {
             throw CheckFailed(
                 message:
-                    "Process \(told) takes in no catalog: it is no server, or one that is still starting."
+                    "Process \(told) cannot reload: it is not a server, or it is still starting."
             )
         }
         let before = try await Self.record(of: told, in: location)
         guard kill(told, SIGHUP) == 0 else {
             throw CheckFailed(
                 message:
-                    "The server (process \(told)) cannot be told: \(String(cString: strerror(errno))). Run this as the server's user."
+                    "The server (process \(told)) cannot be signalled: \(String(cString: strerror(errno))). Run this as the server's user."
             )
         }
         let clock = ContinuousClock()
@@ -68,7 +68,7 @@ struct ReloadCommand: AsyncParsableCommand {
         }
         throw CheckFailed(
             message:
-                "The server (process \(told)) did not say within 30 seconds what became of it; its log may. Run this on the server's machine, in its container if it has one, with the server's database. A server of an earlier version never says it: restart it."
+                "The server (process \(told)) reported no result within 30 seconds; look at its log. Run this on the server's machine, in its container if it has one, with the server's database. Servers of earlier versions report no result: restart them."
         )
     }
 
@@ -89,7 +89,7 @@ struct ReloadCommand: AsyncParsableCommand {
         if let refusal = record.refusal {
             throw CheckFailed(
                 message:
-                    "The server took nothing in; its present catalog and settings go on. \(refusal)"
+                    "The reload failed; the server's current catalog and settings stay in effect. \(refusal)"
             )
         }
         let present = try await ReadingCommand.run(database: location.text) {
@@ -98,13 +98,13 @@ struct ReloadCommand: AsyncParsableCommand {
         guard try present == wanted.canonicalJSON() else {
             throw CheckFailed(
                 message:
-                    "The server took in another catalog: it reads another file, or the file has changed since."
+                    "The server reloaded another catalog: it reads another file, or the file has changed since."
             )
         }
-        Terminal.say("taken in: \(wanted.products.count) products")
+        Terminal.say("reloaded: \(wanted.products.count) products")
         if !record.waiting.isEmpty {
             Terminal.complain(
-                "Restart the server for what it reads at the start only: \(record.waiting.joined(separator: ", "))"
+                "These changed settings need a restart: \(record.waiting.joined(separator: ", "))"
             )
         }
     }

@@ -106,13 +106,17 @@ struct MachineChecks {
         let words =
             "\(Self.megabytes(free)) MB are free, the database has \(Self.megabytes(used)) MB"
         if free < 100_000_000 {
-            return .failed("disk", "\(words).", "Make room: a full disk takes in nothing.")
+            return .failed(
+                "disk",
+                "\(words).",
+                "Free space: the server cannot write to a full disk."
+            )
         }
         if free < max(1_000_000_000, used) {
             return .warning(
                 "disk",
                 "\(words).",
-                "Make room: a new engine derives everything again beside what is there."
+                "Free space: a new engine derives everything again, beside the present data."
             )
         }
         return .ok("disk", "\(words).")

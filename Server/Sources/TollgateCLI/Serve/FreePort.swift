@@ -25,10 +25,10 @@ extension ListenAddress {
     }
 }
 
-/// So many free ports on 127.0.0.1, each another one.
+/// Returns `count` different free ports on 127.0.0.1.
 ///
-/// On Linux they are kept from every other program until this process ends: a socket that is bound and
-/// does not listen keeps the system from giving its port away, and lets a server here listen at it.
+/// On Linux they stay reserved until this process ends: a socket that is bound and does not listen
+/// keeps the system from giving its port to another program, and lets a server here listen at it.
 /// Elsewhere another program may take one before it is opened.
 func freePorts(_ count: Int) throws -> [Int] {
     // Held until all are drawn, since the system may name one that was given back a second time.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What became of a server's last SIGHUP, as `tollgate reload` reads it in the database.
+/// The result of a server's last SIGHUP, as `tollgate reload` reads it in the database.
 struct ReloadRecord: Codable, Hashable, Sendable {
     /// Unique to one SIGHUP.
     var id: String
-    /// Why nothing was taken in; `nil` if something was.
+    /// Why the reload failed; `nil` if it did not.
     var refusal: String?
-    /// The variables that have changed since the start and wait for a restart.
+    /// The variables that have changed since the start and need a restart.
     var waiting: [String] = []
 
     /// The cursor in which this process keeps it.

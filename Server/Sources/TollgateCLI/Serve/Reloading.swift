@@ -9,10 +9,10 @@ import TollgateCore
 import TollgateService
 import UnixSignals
 
-/// Takes in a changed catalog and changed settings on SIGHUP.
+/// Reloads the catalog and the settings on SIGHUP.
 ///
-/// A mistake in either is refused with all that is wrong, and the present ones go on. What became of
-/// it is kept in the database, where `tollgate reload` waits for it.
+/// With a mistake in either, the reload fails, the log lists every mistake, and the current ones stay
+/// in effect. The result is kept in the database, where `tollgate reload` waits for it.
 struct Reloading: Service {
     let server: RunningServer
     let options: ServeCommand
@@ -23,7 +23,7 @@ struct Reloading: Service {
     /// SIGHUP, trapped before the server says that it listens: until then it ends the process.
     let hangups: UnixSignalsSequence
 
-    /// The settings that are taken in; all others are read at the start only.
+    /// The settings that are reloaded; all others need a restart.
     private static let taken = AlertSettings.names.union([
         "BACKUPS", "CATALOG", "LOG_LEVEL", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS",
     ])
@@ -56,7 +56,7 @@ struct Reloading: Service {
             let refusal = PlainWords.of(error)
             record.refusal = refusal
             server.tollgate.logger.error(
-                "the catalog and the settings were not taken in; the present ones go on",
+                "reload failed; the current catalog and settings stay in effect",
                 metadata: ["error": "\(refusal)"]
             )
         }
@@ -73,19 +73,19 @@ struct Reloading: Service {
             )
         } catch {
             tollgate.logger.warning(
-                "what became of the reload could not be kept for 'tollgate reload'",
+                "the result of the reload could not be kept for 'tollgate reload'",
                 metadata: ["error": "\(error)"]
             )
         }
     }
 
     /// - Returns: the names of settings that need no restart.
-    /// - Throws: why nothing was taken in.
+    /// - Throws: why nothing was reloaded.
     private func takeIn(_ next: ServeSettings) async throws -> Set<String> {
         let tollgate = server.tollgate
         let level = try Settings.logLevel()
         guard next.catalog.apps == tollgate.store.history.current.apps else {
-            throw CheckFailed(message: "The catalog's apps have changed, which takes a restart.")
+            throw CheckFailed(message: "The catalog's apps have changed, which needs a restart.")
         }
         try await tollgate.store.adopt(next.catalog, at: await now())
         // From here on nothing fails.
@@ -100,7 +100,7 @@ struct Reloading: Service {
             with: settings.value.takingIn(next, takesStripeKeys: takesStripeKeys)
         )
         tollgate.logger.notice(
-            "the catalog was taken in",
+            "the catalog was reloaded",
             metadata: [
                 "file": "\(next.catalogPath)", "products": "\(next.catalog.products.count)",
             ]
@@ -111,7 +111,7 @@ struct Reloading: Service {
     /// - Parameters:
     ///   - taken: the names of settings that need no restart.
     ///   - before: the settings of the file as it was read last.
-    /// - Returns: the variables that wait for a restart, whenever they have changed.
+    /// - Returns: the variables that have changed since the start and need a restart.
     private func say(taken: Set<String>, since before: [String: String]) -> [String] {
         let logger = server.tollgate.logger
         let done = Settings.changes(since: before).filter { taken.contains($0) }
@@ -120,13 +120,13 @@ struct Reloading: Service {
             .map { "TOLLGATE_" + $0 }
         if !done.isEmpty {
             logger.notice(
-                "settings were taken in",
+                "settings were reloaded",
                 metadata: ["settings": "\(done.joined(separator: ", "))"]
             )
         }
         if !waiting.isEmpty {
             logger.warning(
-                "settings have changed that are read at the start only; restart the server",
+                "these changed settings need a restart",
                 metadata: ["settings": "\(waiting.joined(separator: ", "))"]
             )
         }

@@ -111,7 +111,7 @@ struct ServeSettings: Sendable {
         )
     }
 
-    /// These settings with what a running server takes in of `next`.
+    /// These settings with those of `next` that a running server reloads.
     ///
     /// - Parameter takesStripeKeys: whether the keys of Stripe were replaced.
     func takingIn(_ next: ServeSettings, takesStripeKeys: Bool) -> ServeSettings {

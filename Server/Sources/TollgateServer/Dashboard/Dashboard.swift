@@ -42,7 +42,7 @@ func addDashboard(
     }
 }
 
-/// Lets staff in, and leads each request to its page.
+/// The pages for staff: signs them in and routes each request to its page.
 struct Dashboard: Sendable {
     let tollgate: Tollgate
     let templates: DashboardTemplates
@@ -50,13 +50,13 @@ struct Dashboard: Sendable {
     let levers: DashboardLevers?
     /// The checks of the page **Doctor**; `nil` where there is no such page.
     let checkUp: CheckUp?
-    /// Around whatever reads all sales of the days that are asked for, however many there are.
+    /// Limits pages and exports that read all sales of the requested days, however many there are.
     let allSales = FewAtOnce(
         2,
-        "2 others have all sales of some days read at this moment, which takes much memory."
+        "Two comparisons or exports of all sales are already running."
     )
-    /// Around what asks every store.
-    let checkUps = FewAtOnce(1, "Somebody else is asking at this moment.")
+    /// Limits the checks that ask every store.
+    let checkUps = FewAtOnce(1, "Another admin is running these checks.")
 
     func answer(_ request: Request, _ context: ServerRequestContext) async -> Response {
         let ask = Ask(request, context, language: cookie.language(of: request))

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From when on something is an alarm; lengths of time in milliseconds.
+/// The thresholds of alerts; times in milliseconds.
 package struct AlertBounds: Hashable, Sendable {
     /// The age of the oldest question to a store.
     package var question: Int64 = 3_600_000
-    /// The time without a message of a store; `nil`: never, since a small shop is quiet for days.
+    /// The time without a message of a store; `nil`: no alarm, since a small shop is quiet for days.
     package var silence: Int64?
-    /// The time for which an endpoint of the app's backend takes nothing.
+    /// The time for which an endpoint of the app's backend accepts nothing.
     package var webhook: Int64 = 900_000
-    /// The time that is left for what a store gives a deadline; at most half of what it gives.
+    /// The time left before a store's deadline; at most half of what the store gives.
     package var deadline: Int64 = 86_400_000
     /// The time for which a trusted root certificate is still valid.
     package var expiry: Int64 = 30 * 86_400_000
-    /// The free part of the database's disk, in percent.
+    /// The free share of the database's disk, in percent.
     package var diskPercent: Int64 = 10
 
     package init() {}

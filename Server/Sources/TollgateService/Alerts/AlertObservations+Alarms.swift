@@ -3,7 +3,7 @@ internal import Stores
 internal import TollgateCore
 
 extension AlertObservations {
-    /// Everything that is an alarm, each cause once.
+    /// Every alarm, one for each cause.
     func alarms(_ bounds: AlertBounds) -> [Alarm] {
         let all: [[Alarm]] = [
             parkedMessages, oldQuestions(bounds), silentStores(bounds), nearDeadlines(bounds),
@@ -28,7 +28,7 @@ extension AlertObservations {
         return old.map { kind, oldest in
             Alarm(
                 "question/\(kind)",
-                "A question to a store (\(kind)) waits since \(oldest).",
+                "A question to a store (\(kind)) has been waiting since \(oldest).",
                 "The log says what the store answers; tollgate doctor asks it."
             )
         }
@@ -39,8 +39,8 @@ extension AlertObservations {
         return heard.filter { isOver(silence, since: $0.at, at: wall) }.map { store, heard in
             Alarm(
                 "silence/\(store)",
-                "\(store) was not heard of since \(heard).",
-                "Look at the store's console: does it still send to this server? tollgate doctor asks it."
+                "\(store) has sent no message since \(heard).",
+                "Check in the store's console that it still sends to this server; tollgate doctor checks it too."
             )
         }
     }
@@ -53,7 +53,7 @@ extension AlertObservations {
         }.map { store, deadline in
             Alarm(
                 "deadline/\(store)/\(deadline.act)",
-                "\(store) waits for ‘\(deadline.act)’ until \(deadline.instant), then it is too late.",
+                "\(store) expects ‘\(deadline.act)’ by \(deadline.instant); after that it is too late.",
                 "The log says why it fails; tollgate doctor asks the store."
             )
         }
@@ -66,31 +66,31 @@ extension AlertObservations {
             if let disabled = endpoint.disabled {
                 sentence = "\(subject) was disabled: \(disabled)."
             } else if endpoint.dead > 0 {
-                sentence = "\(subject) has not taken events, which were given up: \(endpoint.dead)."
+                sentence = "\(subject) has dead events, no longer retried: \(endpoint.dead)."
             } else if let since = endpoint.failingSince,
                 isOver(bounds.webhook, since: since, at: wall)
             {
-                sentence = "\(subject) has taken nothing since \(since)."
+                sentence = "\(subject) has accepted no event since \(since)."
             } else {
                 return nil
             }
             return Alarm(
                 "webhook/\(endpoint.id)",
                 sentence,
-                "Mend your backend, then tollgate webhooks replay sends again what was given up."
+                "Fix your backend, enable the endpoint if it was disabled, then run tollgate webhooks replay \(endpoint.id) --dead, or use the dashboard's page Webhooks out."
             )
         }
     }
 
     private var disagreements: [Alarm] {
         let remedy =
-            "The dashboard's page Access check has the evidence; help the customers, and report it."
+            "Look at the evidence on the dashboard's page Access check, help the customers, and report the difference."
         var alarms: [Alarm] = []
         if lockedOut > 0 {
             alarms.append(
                 Alarm(
                     "access/locked_out",
-                    "Entitlements that were paid for and are not given: \(lockedOut).",
+                    "Entitlements that are paid for and not granted: \(lockedOut).",
                     remedy
                 )
             )
@@ -99,7 +99,7 @@ extension AlertObservations {
             alarms.append(
                 Alarm(
                     "access/let_in",
-                    "Entitlements that are given and were not paid for: \(letIn).",
+                    "Entitlements that are granted and not paid for: \(letIn).",
                     remedy
                 )
             )
@@ -115,7 +115,7 @@ extension AlertObservations {
             Alarm(
                 "disk",
                 "The disk of the database is nearly full: \(disk.free / 1_000_000) MB are free, \(Int(free)) %.",
-                "Make room: a full disk takes in nothing."
+                "Free space: the server cannot write to a full disk."
             )
         ]
     }
@@ -126,12 +126,12 @@ extension AlertObservations {
             Alarm(
                 "expiry/\(name)",
                 "\(name) is valid until \(end).",
-                "Put its successor beside it, and restart the server."
+                "Add the new certificate beside it and restart the server."
             )
         }
     }
 
-    /// One alarm for each check, whatever it says of several apps.
+    /// One alarm for each failed check, with its findings on all apps.
     private var brokenChecks: [Alarm] {
         Dictionary(grouping: failures, by: \.check).map { check, findings in
             Alarm(

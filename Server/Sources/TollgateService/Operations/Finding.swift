@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What a check-up found out about one thing that can be wrong.
+/// The result of one check.
 public struct Finding: Codable, Hashable, Sendable {
     public enum State: String, Codable, CaseIterable, Sendable {
         case ok
@@ -7,7 +7,7 @@ public struct Finding: Codable, Hashable, Sendable {
         case warning
         /// It does not work.
         case failed
-        /// It is not set up, or cannot be asked from here.
+        /// It is not set up, or cannot be checked from here.
         case skipped
     }
 
@@ -15,7 +15,7 @@ public struct Finding: Codable, Hashable, Sendable {
     public var check: String
     public var state: State
     public var sentence: String
-    /// What to do; `nil` where nothing is to be done.
+    /// The remedy; `nil` if there is nothing to do.
     public var remedy: String?
 
     public static func ok(_ check: String, _ sentence: String) -> Finding {

@@ -1,7 +1,6 @@
 // What holds where both signed statements and legacy receipts speak (RULES §2.8).
 extension AppStoreRecord {
-    /// The status that holds: the newest, but a receipt's replaces neither a signed status 5 nor what
-    /// was signed to last longer.
+    /// The newest status; a receipt's replaces neither a signed status 5 nor a longer signed one.
     public var status: Newest<SubscriptionStatus>? {
         guard let receiptStatus, !wouldEndSignedAccess(receiptStatus) else { return signedStatus }
         guard let signedStatus else { return receiptStatus }
@@ -10,7 +9,7 @@ extension AppStoreRecord {
             ? signedStatus : receiptStatus
     }
 
-    /// The terms that hold: the newest, with what a receipt leaves out.
+    /// The renewal terms that count: the newest, completed by signed ones where a receipt is silent.
     public var renewal: Newest<RenewalTerms>? {
         guard let signedRenewal, var receiptRenewal else { return signedRenewal ?? receiptRenewal }
         guard signedRenewal.stated < receiptRenewal.stated else { return signedRenewal }
@@ -26,15 +25,15 @@ extension AppStoreRecord {
         return receiptRenewal
     }
 
-    /// Whether a receipt takes away what was signed to last beyond its clock: a disagreement (RULES
-    /// §2.10).
+    /// `true` if a receipt ends what was signed to last longer: a disagreement (RULES §2.10).
     var isRefusedByReceipt: Bool {
         guard let receiptStatus, wouldEndSignedAccess(receiptStatus) else { return false }
         return signedStatus.map { $0.stated < receiptStatus.stated } ?? true
     }
 
-    /// Whether a receipt's status says that billing failed, and signed words grant something past its
-    /// clock: a status 1 or 4 up to its date, a status 4 without one, or a grace period.
+    /// Returns `true` if a receipt's failed billing would end access that was signed to last longer.
+    ///
+    /// That is a status 1 or 4 up to its date, a status 4 without one, or a grace period.
     private func wouldEndSignedAccess(_ status: Newest<SubscriptionStatus>) -> Bool {
         guard status.value.isFailed else { return false }
         if let signedStatus, signedStatus.value.isFailed { return false }
@@ -52,8 +51,7 @@ extension AppStoreRecord {
         return granted.map { status.stated.instant < $0 } ?? false
     }
 
-    /// Whether no period began after words were signed and up to a receipt's clock: else they concern
-    /// an older renewal (RULES §2.3).
+    /// Returns `true` if no period began between a statement's clock and a receipt's (RULES §2.3).
     private func isAboutNewestPeriod(_ signed: Stated, at receipt: Stated) -> Bool {
         !periods.contains { record in
             signed.instant < record.period.start && record.period.start <= receipt.instant
@@ -61,8 +59,7 @@ extension AppStoreRecord {
         }
     }
 
-    /// Whether a receipt repeats, under another id, what a signed transaction states: receipts do
-    /// not tell apart the transactions of a multiseat purchase.
+    /// Returns `true` if a receipt repeats a signed transaction under another id, as for seats.
     func isRepeated(_ record: PeriodRecord) -> Bool {
         !record.isSigned
             && periods.contains {

@@ -1,7 +1,6 @@
 // What ends a period, and what goes on beyond the newest one (RULES §2, §3).
 extension AppStoreRecord {
-    /// Where a period ends by every rule: its own end, a revocation, an upgrade, the next period, a
-    /// purchase that continues this one, a status 5 (RULES §2.1, §2.5, §8).
+    /// Returns the earliest end of a period by all rules (RULES §2.1, §2.5, §8).
     func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
         guard !neverBegan(record) else { return record.period.start }
         var end = earlier(record.period.end, revocation(of: record))
@@ -17,7 +16,7 @@ extension AppStoreRecord {
         return earlier(end, revokedByStatus(record))
     }
 
-    /// The newest period; where several transactions represent it, one that was not taken back.
+    /// Returns the newest period; of several transactions for it, one that was not revoked.
     func newestPeriod(in ordered: [PeriodRecord]) -> PeriodRecord? {
         guard let last = ordered.last, revocation(of: last) != nil else { return ordered.last }
         return ordered.last { record in
@@ -29,16 +28,16 @@ extension AppStoreRecord {
 
     // MARK: - Revocations
 
-    /// When the store took the period back, unless it has taken that back since (RULES §2.2).
+    /// Returns the time of the period's revocation; `nil` after a reversal (RULES §2.2).
     func revocation(of record: PeriodRecord) -> Instant? {
         guard let revoked = record.period.revoked else { return nil }
         if let reversal = reversal(of: record), revoked <= reversal.stated.instant { return nil }
         return revoked
     }
 
-    /// The latest REFUND_REVERSED of a period.
+    /// Returns the latest REFUND_REVERSED of a period.
     ///
-    /// One that names no period is of the latest revocation up to its clock.
+    /// One that names no period reverses the latest revocation up to its clock.
     func reversal(of record: PeriodRecord) -> Newest<String>? {
         guard let reversals else { return nil }
         if let named = reversals.first(where: { $0.value == record.period.id }) { return named }
@@ -50,8 +49,7 @@ extension AppStoreRecord {
         return reversed?.1 == record.period.id ? unnamed : nil
     }
 
-    /// The clock of a status 5 that ends the period: it began before, and nothing newer says that it
-    /// runs (RULES §2.5, §2.10).
+    /// Returns the clock of a status 5 that ends the period uncontradicted (RULES §2.5, §2.10).
     func revokedByStatus(_ record: PeriodRecord) -> Instant? {
         guard let status, status.value.value == SubscriptionStatus.revoked,
             record.period.start < status.stated.instant,
@@ -60,8 +58,7 @@ extension AppStoreRecord {
         return status.stated.instant
     }
 
-    /// Whether another message, newer than the one given, says that the period is not revoked: the
-    /// signed transaction, or a reversal of its refund.
+    /// Returns `true` if a newer transaction or reversal says that the period is not revoked.
     func isStatedValid(
         _ record: PeriodRecord,
         since stated: Stated,
@@ -79,11 +76,10 @@ extension AppStoreRecord {
 
     // MARK: - Disagreements
 
-    /// Whether statements disagree about the present, so that the store's answer counts even where it
-    /// repeats one of them.
+    /// `true` if statements disagree about the present; the store's answer then counts in any case.
     var isContested: Bool { asks(about: begunPeriods) }
 
-    /// Whether a newer statement of the same words changes nothing.
+    /// Returns `true` if a newer statement with the same content changes nothing.
     func repeats(_ period: Period) -> Bool {
         let known = periods.first { $0.period.id == period.id }
         guard let known, known.newest.value == period || known.receipt?.value == period else {
@@ -96,8 +92,7 @@ extension AppStoreRecord {
         return end <= status.stated.instant || status.stated < known.newest.stated
     }
 
-    /// What has to be asked because statements disagree about the present, or because the newest
-    /// period was upgraded to one that is not known (RULES §2.1, §2.10).
+    /// Returns `true` if statements disagree, or the upgraded plan is unknown (RULES §2.1, §2.10).
     private func asks(about ordered: [PeriodRecord]) -> Bool {
         if let last = ordered.last, last.period.kind == .autoRenewable, last.upgradedBy != nil,
             replacement(of: last) == nil
@@ -117,8 +112,7 @@ extension AppStoreRecord {
         }
     }
 
-    /// Whether a status 2 or 3, newer than the newest period's transaction, was signed while that
-    /// period runs (RULES §2.5).
+    /// Returns `true` if a newer status 2 or 3 was signed within the newest period (RULES §2.5).
     private func contradictsPaidPeriod(of ordered: [PeriodRecord]) -> Bool {
         guard let status, status.value.isFailed,
             status.value.value != SubscriptionStatus.revoked,
@@ -130,7 +124,7 @@ extension AppStoreRecord {
             && end(of: last, in: ordered).map { status.stated.instant < $0 } ?? false
     }
 
-    /// The question to the store that a disagreement raises.
+    /// Returns the question that a disagreement raises for the store.
     func question(about ordered: [PeriodRecord], of key: Purchase.Key) -> Wanted? {
         guard asks(about: ordered) else { return nil }
         let isPlan = ordered.contains { $0.period.kind == .autoRenewable }
@@ -139,9 +133,10 @@ extension AppStoreRecord {
 }
 
 extension Wanted.Kind {
-    /// A subscription that is active beyond every period we know.
+    /// A subscription that is active beyond every known period.
     public static let subscriptionStatus = Self(rawValue: "subscription_status")
-    /// All that an App Store customer bought, by any of their transactions: somebody who is not to be
-    /// believed says that there is news.
+    /// All purchases of an App Store customer, found by any of their transactions.
+    ///
+    /// An unverified sender says that there is news.
     public static let transactionHistory = Self(rawValue: "transaction_history")
 }
