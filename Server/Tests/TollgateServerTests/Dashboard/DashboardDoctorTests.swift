@@ -21,7 +21,7 @@ struct DashboardDoctorTests {
     }
 
     @Test(
-        "An admin asks by a button, and reads every finding with its remedy",
+        "An admin runs the checks, and reads every finding with its remedy",
         arguments: ["en", "ja"]
     )
     func asked(_ language: String) async throws {

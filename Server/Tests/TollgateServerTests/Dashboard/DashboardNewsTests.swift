@@ -89,7 +89,7 @@ struct DashboardNewsTests {
             try await keep(.lockedOut, "pro", "payer")
             try await keep(.lockedOut, "archive", "payer")
             let page = try await browser.open("/dashboard")
-            #expect(page.words.contains("own words would answer otherwise: 1."))
+            #expect(page.words.contains("evidence of the stores gives another answer: 1."))
         }
     }
 }
