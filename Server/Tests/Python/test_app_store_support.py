@@ -96,7 +96,7 @@ def test_an_order_is_looked_up_on_the_dashboard(tmp_path):
         assert found.status_code == 200 and bought in found.text and MONTHLY in found.text
         none = browser.open("/dashboard/app-store?order=MNONE")
         assert none.status_code == 200 and bought not in none.text
-        assert "This is no order of this app" in none.text
+        assert "This order does not belong to this app" in none.text
     finally:
         world.stop()
 

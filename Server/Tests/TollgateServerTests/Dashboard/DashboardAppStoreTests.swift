@@ -143,7 +143,7 @@ struct DashboardAppStoreTests {
                 "reason": "satisfaction", "storefronts": "usa, jpn", "nonce": nonce,
             ]
             let done = try await browser.press("/dashboard/app-store/extend", fields)
-            #expect(done.words.contains("The App Store has taken the request"), "\(done.words)")
+            #expect(done.words.contains("The App Store has accepted the request"), "\(done.words)")
             #expect(done.words.contains("Complete: 1 extended, 0 not"))
             #expect(
                 try await server.appStore.subscription(id).renewalDate == before + 3 * 86_400_000

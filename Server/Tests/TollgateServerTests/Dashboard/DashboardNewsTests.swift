@@ -26,7 +26,7 @@ struct DashboardNewsTests {
             let page = try await browser.open("/dashboard")
             #expect(page.words.contains("Sold $21.99, after $4.99 the day before."))
             #expect(page.words.contains("Refunded purchases: 1."))
-            #expect(page.words.contains("Nothing waits for anybody."))
+            #expect(page.words.contains("Nothing needs attention."))
             let link = "/dashboard/reports/rows-sales?from=2026-06-02&amp;to=2026-06-02"
             #expect(page.text.contains("href=\"\(link)\""))
             // Disputes count as refunds, so the report is behind the number, not rows of one kind.
@@ -42,7 +42,7 @@ struct DashboardNewsTests {
         try await TestServer.run { server in
             var browser = try await server.staff(.viewer)
             let quiet = try await browser.open("/dashboard")
-            #expect(quiet.words.contains("Nothing waits for anybody."))
+            #expect(quiet.words.contains("Nothing needs attention."))
             #expect(quiet.words.contains("Nothing was sold, begun or ended yesterday."))
             try await server.tollgate.store.parked.park(
                 ParkedMessage(
@@ -84,7 +84,7 @@ struct DashboardNewsTests {
             var browser = try await server.staff(.viewer)
             try await keep(.device, "pro", "looker")
             #expect(
-                try await browser.open("/dashboard").words.contains("Nothing waits for anybody.")
+                try await browser.open("/dashboard").words.contains("Nothing needs attention.")
             )
             try await keep(.lockedOut, "pro", "payer")
             try await keep(.lockedOut, "archive", "payer")

@@ -63,16 +63,16 @@ struct DashboardPlotTests {
         }
     }
 
-    @Test("The range before is a dashed line where anything was sold in it")
+    @Test("The previous range is a dashed line where anything was sold in it")
     func before() async throws {
         try await Self.run { _, browser in
             let after = try await browser.open(
                 "/dashboard/reports/revenue?from=2026-06-02&to=2026-06-02&by=day"
             )
-            #expect(after.text.contains("Gross $9.99, range before $16.99"))
-            #expect(after.words.contains("The dashed line is the range before"))
+            #expect(after.text.contains("Gross $9.99, previous range $16.99"))
+            #expect(after.words.contains("The dashed line is the previous range"))
             let first = try await browser.open(Self.revenue + "&by=day")
-            #expect(!first.text.contains("range before"))
+            #expect(!first.text.contains("previous range"))
         }
     }
 

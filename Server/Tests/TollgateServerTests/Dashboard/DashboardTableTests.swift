@@ -166,13 +166,13 @@ struct DashboardTableTests {
             #expect(large.text.contains("least=5&amp;format=csv"))
             #expect(try await browser.open(Self.rows + "&least=much").status == 400)
             let none = try await browser.open(Self.rows + "&store=stripe")
-            #expect(none.words.contains("Nothing passes these filters"))
+            #expect(none.words.contains("Nothing matches these filters"))
             let active = try await browser.open("/dashboard/purchases?state=active&store=app_store")
             #expect(active.text.matches(of: /<tr role="row">/).count == 2)
             let refunded = try await browser.open("/dashboard/purchases?state=refunded")
             #expect(refunded.text.matches(of: /<tr role="row">/).count == 2)
             let journal = try await browser.open("/dashboard/deliveries?kind=2")
-            #expect(journal.words.contains("Nothing passes these filters"))
+            #expect(journal.words.contains("Nothing matches these filters"))
         }
     }
 }
