@@ -23,7 +23,8 @@ import Testing
             let images = try await $0.imageList()
             let known = try uuid()
             #expect(images.map(\.imageIdentifier) == [known])
-            #expect(images.map(\.state) == [.approved] && images.map(\.size) == [.fullSize])
+            #expect(images.map(\.state?.rawValue) == ["APPROVED"])
+            #expect(images.map(\.size) == [.fullSize])
         },
         .init("DELETE \(messaging)/image/\(id)") { try await $0.deleteImage(try uuid()) },
         .init(
@@ -64,7 +65,7 @@ import Testing
                 + "\"messageState\":\"PENDING\"}]}"
         ) {
             let messages = try await $0.messageList()
-            #expect(messages.map(\.state) == [.pending])
+            #expect(messages.map(\.state?.rawValue) == ["PENDING"])
         },
         .init(
             "PUT \(messaging)/default/com.example.monthly/en-US",

@@ -118,10 +118,10 @@ import Testing
         ) {
             let answer = try await $0.subscriptionStatuses(
                 "1",
-                status: [.active, .billingGracePeriod]
+                status: [.init(rawValue: 1), .init(rawValue: 4)]
             )
             let last = try #require(answer.data.first?.lastTransactions.first)
-            #expect(last.status == .billingGracePeriod)
+            #expect(last.status?.rawValue == 4)
             #expect(last.originalTransactionID == "o")
             #expect(last.signedTransactionInfo == "t")
             #expect(last.signedRenewalInfo == "r")
@@ -195,13 +195,13 @@ import Testing
             let request = AppStore.NotificationHistoryRequest(
                 startDate: 1,
                 endDate: 2,
-                filter: .type(.didRenew, .billingRecovery),
+                filter: .type(.didRenew, .init(rawValue: "BILLING_RECOVERY")),
                 onlyFailures: true
             )
             for try await page in $0.notificationHistory(request, after: "p+1") {
                 let item = try #require(page.notificationHistory.first)
                 #expect(item.signedPayload == "a.b.c")
-                #expect(item.sendAttempts.first?.sendAttemptResult == .timedOut)
+                #expect(item.sendAttempts.first?.sendAttemptResult?.rawValue == "TIMED_OUT")
                 #expect(item.sendAttempts.first?.attemptDate == 5)
             }
         },

@@ -94,10 +94,6 @@ extension AppStore {
     public struct RetentionState: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-
-        public static let pending = Self(rawValue: "PENDING")
-        public static let approved = Self(rawValue: "APPROVED")
-        public static let rejected = Self(rawValue: "REJECTED")
     }
 
     /// An uploaded image.

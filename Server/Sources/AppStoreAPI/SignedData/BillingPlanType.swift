@@ -3,8 +3,5 @@ extension AppStore {
     public struct BillingPlanType: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-
-        public static let billedUpfront = Self(rawValue: "BILLED_UPFRONT")
-        public static let monthly = Self(rawValue: "MONTHLY")
     }
 }

@@ -16,10 +16,5 @@ extension AppStore {
     public struct RevocationType: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
-
-        public static let refundFull = Self(rawValue: "REFUND_FULL")
-        public static let refundProrated = Self(rawValue: "REFUND_PRORATED")
-        public static let familyRevoke = Self(rawValue: "FAMILY_REVOKE")
-        public static let assignmentRevoke = Self(rawValue: "ASSIGNMENT_REVOKE")
     }
 }
