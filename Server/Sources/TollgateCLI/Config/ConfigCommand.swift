@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandOutput
 import Foundation
+import Storage
 import TollgateService
 
 /// `tollgate config`: one file with all settings.
@@ -138,11 +139,7 @@ struct ConfigInitCommand: AsyncParsableCommand {
     }
 
     private static func key(_ kind: String, _ mode: String) -> String {
-        let digits = RunningServer.randomBytes(32).map { byte in
-            let text = String(byte, radix: 16)
-            return text.count < 2 ? "0" + text : text
-        }
-        return "\(kind)_\(mode)_\(digits.joined())"
+        "\(kind)_\(mode)_\(RunningServer.randomBytes(32).hex)"
     }
 
     private static func text(

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+internal import Storage
 internal import TollgateCore
 
 /// The keys of signed answers, one after the other: a value that is kept as one row (RULES §15).
@@ -25,12 +26,7 @@ struct AnswerKeys: Hashable, Sendable, Codable {
         }
 
         /// The first bytes of the point's hash: the same key has the same id on every server.
-        var id: String {
-            SHA256.hash(data: point).prefix(8).map { byte in
-                let text = String(byte, radix: 16)
-                return byte < 16 ? "0\(text)" : text
-            }.joined()
-        }
+        var id: String { SHA256.hash(data: point).prefix(8).hex }
 
         private enum CodingKeys: String, CodingKey { case point, secret, from, until }
 

@@ -2,6 +2,7 @@ internal import Crypto
 internal import CryptoExtras
 internal import Dispatch
 internal import Foundation
+internal import Storage
 internal import Stores
 internal import Synchronization
 internal import TollgateAPI
@@ -28,9 +29,7 @@ struct PasswordHash: Sendable {
     ///   - rounds: the cost N, a power of two.
     init(of password: String, salt: [UInt8], rounds: Int) async throws {
         let key = try await Self.key(password, salt: salt, rounds, Self.blockSize, Self.parallelism)
-        text =
-            "scrypt$\(rounds)$\(Self.blockSize)$\(Self.parallelism)$\(Self.hex(salt))$"
-            + Self.hex(key)
+        text = "scrypt$\(rounds)$\(Self.blockSize)$\(Self.parallelism)$\(salt.hex)$\(key.hex)"
     }
 
     /// What was kept; `nil` where it is nothing of ours.
@@ -109,13 +108,6 @@ struct PasswordHash: Sendable {
                 )
             }
         }
-    }
-
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { byte in
-            let text = String(byte, radix: 16)
-            return byte < 16 ? "0\(text)" : text
-        }.joined()
     }
 
     private static func bytes(_ hex: Substring) -> [UInt8]? {

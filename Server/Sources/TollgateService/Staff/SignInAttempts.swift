@@ -189,10 +189,6 @@ extension SealingKeys {
             info: Data(purpose.utf8),
             outputByteCount: 32
         )
-        let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: derived)
-        return code.map { byte in
-            let text = String(byte, radix: 16)
-            return byte < 16 ? "0\(text)" : text
-        }.joined()
+        return HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: derived).hex
     }
 }

@@ -18,10 +18,7 @@ enum JournalDigest {
                 hash.update(data: Array("\(try row.int64(1)) \(try row.int64(2)) ".utf8))
                 hash.update(data: try row.bytes(3))
             }
-            let hex = hash.finalize().map { byte in
-                (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-            return (hex.joined(), Int64(rows.count))
+            return (hash.finalize().hex, Int64(rows.count))
         }
         outcome.journalHash = hash
         outcome.journalRows = count

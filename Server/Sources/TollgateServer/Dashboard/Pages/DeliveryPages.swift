@@ -122,12 +122,9 @@ struct DeliveryPages: DashboardPages {
             [
                 "time": formats.time(row.stated), "kindText": words["kind_\(row.kind.rawValue)"],
                 "summary": facts.isEmpty ? fact(of: row).text : false, "subject": link,
-                "digest": evidence.digest.map { byte in
-                    let text = String(byte, radix: 16)
-                    return byte < 16 ? "0\(text)" : text
-                }.joined(), "table": table.model, "hasFacts": !facts.isEmpty,
-                "body": body ?? false, "isHidden": !maySee && evidence.body != nil,
-                "isGone": evidence.body == nil,
+                "digest": evidence.digest.hex, "table": table.model,
+                "hasFacts": !facts.isEmpty, "body": body ?? false,
+                "isHidden": !maySee && evidence.body != nil, "isGone": evidence.body == nil,
             ]
         )
     }
