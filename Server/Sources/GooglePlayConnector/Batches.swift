@@ -1,11 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-extension Array {
-    /// Pieces of at most `size` elements.
-    func batches(of size: Int) -> [ArraySlice<Element>] {
-        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
-    }
-}
-
 extension ArraySlice where Element: Sendable {
     /// Does the work for all elements at once.
     ///

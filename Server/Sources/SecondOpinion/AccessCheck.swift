@@ -27,7 +27,7 @@ package struct AccessCheck: Sendable {
         async let upper = scan(after: middle, upTo: nil, step)
         var tally = try await lower
         tally.merge(try await upper)
-        for strays in Array(tally.misfiled).pages(of: Self.page) {
+        for strays in Array(tally.misfiled).batches(of: Self.page) {
             let part = try await read { reader in
                 let all = try strays.map { try PurchaseEvidence($0.key, and: $0.value, reader) }
                 return try Tally(judging: all, reader, question)
@@ -46,7 +46,7 @@ package struct AccessCheck: Sendable {
             last = page.last?.row
             try await step(tally.rows)
         } while last != nil
-        for group in people.pages(of: Self.page) where report.findings.count <= Self.most {
+        for group in people.batches(of: Self.page) where report.findings.count <= Self.most {
             report.findings += try await read { [tally] reader in
                 try group.flatMap { person in
                     let more = tally.candidates[person] ?? []
@@ -101,12 +101,6 @@ package struct AccessCheck: Sendable {
             tally.merge(page.tally)
             try await step(tally.rows)
         }
-    }
-}
-
-extension Array {
-    fileprivate func pages(of size: Int) -> [ArraySlice<Element>] {
-        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
     }
 }
 

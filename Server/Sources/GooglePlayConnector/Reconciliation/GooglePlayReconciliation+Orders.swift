@@ -84,10 +84,7 @@ extension GooglePlayReconciliation {
         _ troubles: inout Troubles,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
-        var parts = stride(from: 0, to: open.count, by: Self.mostInACall).map { start in
-            Array(open[start..<min(open.count, start + Self.mostInACall)])
-        }
-        parts.reverse()
+        var parts = open.batches(of: Self.mostInACall).reversed().map(Array.init)
         while let part = parts.popLast() {
             let (left, isSplit) = try await readTogether(part, app, &found, &troubles)
             try await prolong()

@@ -1,0 +1,6 @@
+extension Array {
+    /// Pieces of at most `size` elements.
+    package func batches(of size: Int) -> [ArraySlice<Element>] {
+        stride(from: 0, to: count, by: size).map { self[$0..<Swift.min($0 + size, count)] }
+    }
+}
