@@ -24,8 +24,6 @@ public final class AppStoreConnector: StoreConnector {
     public let context: StoreContext
     /// Speaks to the App Store; `nil` where no key of App Store Connect is configured.
     public let clients: AppStoreClients?
-    /// Optional parts: receipts, revocation checks, reports, retention rules.
-    public let options: AppStoreOptions
     let messages: AppStoreMessages
     let reads: AppStoreReads
     public let devices: DeviceTransactions
@@ -44,6 +42,7 @@ public final class AppStoreConnector: StoreConnector {
     /// - Parameters:
     ///   - verifier: checks what the App Store signs; `nil` where no trusted root is configured.
     ///   - clients: `nil` where no key of App Store Connect is configured.
+    ///   - options: receipts, revocation checks, reports, retention rules.
     public init(
         _ context: StoreContext,
         verifier: AppStore.SignedDataVerifier?,
@@ -52,7 +51,6 @@ public final class AppStoreConnector: StoreConnector {
     ) {
         self.context = context
         self.clients = clients
-        self.options = options
         books = AppStoreBooks(context.records, connect: options.connect, terms: options.terms)
         messages = AppStoreMessages(context, verifier, options)
         reads = AppStoreReads(

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import GooglePlayAPI
-internal import Logging
 public import Reports
 public import Storage
 public import Stores

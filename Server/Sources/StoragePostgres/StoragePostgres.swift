@@ -56,11 +56,4 @@ public final class StoragePostgres: StorageDriver {
         await readers.close()
         await writers.close()
     }
-
-    /// The server's version, such as "15.14"; to be printed at start.
-    ///
-    /// Throws `.unavailable` if there is no connection.
-    public func serverVersion() async throws(StorageError) -> String {
-        try await readNow("SELECT current_setting('server_version')", []).first?.text(0) ?? ""
-    }
 }

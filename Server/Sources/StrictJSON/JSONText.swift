@@ -50,11 +50,3 @@ extension Optional where Wrapped == String {
 extension Optional where Wrapped == Int64 {
     package var json: JSONText? { map(JSONText.integer) }
 }
-
-extension Optional where Wrapped == Int {
-    package var json: JSONText? { map { .integer(Int64($0)) } }
-}
-
-extension Optional where Wrapped == Bool {
-    package var json: JSONText? { map(JSONText.bool) }
-}

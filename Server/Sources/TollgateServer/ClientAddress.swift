@@ -9,9 +9,6 @@ struct ClientAddress {
     /// What one caller has in common: an IPv4 address, or the network of an IPv6 one, since
     /// everybody who has one of these has 2^64.
     let text: String
-    /// Whether all that is known is that it comes from this machine: perhaps everybody does, behind a
-    /// proxy that does not tell for whom it asks.
-    let isThisMachine: Bool
     /// Whether everybody may have this address: the other end is this machine, or a neighbour that
     /// seems to be a proxy and is not believed.
     let isOfMany: Bool
@@ -41,7 +38,6 @@ struct ClientAddress {
             if isOfMany { Self.warnOfProxy(peer, tollgate) }
         }
         text = Self.network(of: address)
-        isThisMachine = Self.isThisMachine(address)
     }
 
     /// The address by which a connection is counted; `nil` where it is or may be a proxy's, behind

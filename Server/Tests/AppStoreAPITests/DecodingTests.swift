@@ -38,8 +38,6 @@ import Testing
         #expect(data.bundleID == Payloads.bundleID)
         #expect(data.bundleVersion == "42")
         #expect(data.status?.rawValue == 1)
-        #expect(data.signedTransactionInfo == Payloads.inner(Payloads.transaction()))
-        #expect(data.signedRenewalInfo == Payloads.inner(Payloads.renewalInfo()))
         let transaction = try #require(data.transaction)
         #expect(
             String(decoding: transaction.json.rawBytes, as: UTF8.self) == Payloads.transaction()

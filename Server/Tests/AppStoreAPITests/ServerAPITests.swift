@@ -139,13 +139,6 @@ import Testing
             #expect(!answer.isValid && answer.signedTransactions.isEmpty)
         },
         Endpoint(
-            "GET /inApps/v1/transactions/appTransactions/1",
-            "{\"signedAppTransactionInfo\":\"a.b.c\"}"
-        ) {
-            let answer = try await $0.appTransactionInfo("1")
-            #expect(answer == "a.b.c")
-        },
-        Endpoint(
             "PUT /inApps/v1/transactions/1/appAccountToken",
             body: "{\"appAccountToken\":\"7e3fb20b-4cdb-47cc-936d-99d65f608138\"}"
         ) {

@@ -141,7 +141,6 @@ import TollgateSimulation
             try await driver.write { try $0.query("SHOW synchronous_commit") }
                 == [Row([.text("on")])]
         )
-        #expect(try await driver.serverVersion().isEmpty == false)
         await driver.close()
     }
 

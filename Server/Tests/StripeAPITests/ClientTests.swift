@@ -66,14 +66,7 @@ struct ClientTests {
     @Test("a write is a form with its key, and its answer has Stripe's clock")
     func createCustomer() async throws {
         let stripe = FakeStripe(
-            .answer(
-                200,
-                Self.customer,
-                [
-                    "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Request-Id": "req_1",
-                    "Idempotent-Replayed": "true",
-                ]
-            )
+            .answer(200, Self.customer, ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"])
         )
         let answer = try await stripe.client.createCustomer(
             email: "a+b@example.com",
@@ -83,8 +76,6 @@ struct ClientTests {
         )
         #expect(answer.value.id == "cus_1")
         #expect(answer.date == 784_111_777)
-        #expect(answer.requestID == "req_1")
-        #expect(answer.isReplayed)
         let request = try #require(stripe.requests.first)
         #expect(request.method == .post)
         #expect(request.url == "http://stripe.test/v1/customers")
@@ -234,10 +225,10 @@ struct ClientTests {
         let stripe = FakeStripe(
             .answer(409, conflict),
             .answer(409, conflict),
-            .answer(200, Self.customer, ["Idempotent-Replayed": "true"])
+            .answer(200, Self.customer)
         )
         let answer = try await stripe.client.createCustomer(idempotencyKey: "twin")
-        #expect(answer.value.id == "cus_1" && answer.isReplayed)
+        #expect(answer.value.id == "cus_1")
         #expect(stripe.requests.map { $0.headers["idempotency-key"] } == ["twin", "twin", "twin"])
         // Where it lasts, the caller learns that the same call may succeed later.
         let stuck = FakeStripe(

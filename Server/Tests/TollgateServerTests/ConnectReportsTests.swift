@@ -312,7 +312,7 @@ extension ConnectReports {
         from first: String,
         to last: String
     ) async throws -> [AppStore.ConnectReport.Row] {
-        try await store.reports.rows(kind.rawValue, from: first, to: last).map { row in
+        try await store.reports.lines(kind.rawValue, from: first, to: last).map { row in
             let data = Data(row.body)
             switch kind {
             case .sales: return .sales(try APIJSON.decode(AppStore.SalesRow.self, from: data))

@@ -39,11 +39,9 @@ struct StripeLifecycleTests {
         )
         let customer = try await shop.stripeCustomer(of: id)
         if let card { try await shop.stripe.setDefaultCard(card, customer: customer) }
-        var parameters: Stripe.Parameters = [
-            "customer": .string(customer),
-            "items": .list([.hash(["price": .string("price_pro_monthly")])]),
-        ]
-        parameters.merge(more)
+        var parameters = more
+        parameters.add("customer", .string(customer))
+        parameters.add("items", .list([.hash(["price": .string("price_pro_monthly")])]))
         return try await post(shop, ["subscriptions"], parameters)
     }
 

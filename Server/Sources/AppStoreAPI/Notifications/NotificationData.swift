@@ -22,11 +22,6 @@ extension AppStore.Notification {
         /// The object as it came.
         public let json: JSON
 
-        /// The transaction as it was signed.
-        public var signedTransactionInfo: String? { json["signedTransactionInfo"]?.string }
-        /// The renewal info as it was signed.
-        public var signedRenewalInfo: String? { json["signedRenewalInfo"]?.string }
-
         var identity: Identity {
             Identity(bundleID: bundleID, appAppleID: appAppleID, environment: environment)
         }

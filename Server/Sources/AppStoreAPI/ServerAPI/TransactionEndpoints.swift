@@ -96,21 +96,6 @@ extension AppStore.ServerAPIClient {
         )
     }
 
-    /// Get App Transaction Info: the customer's purchase of the app itself, signed.
-    public func appTransactionInfo(
-        _ transactionID: String
-    ) async throws(AppStore.ServerAPIError) -> String {
-        let operation = "Get App Transaction Info"
-        let path = try Call.path(transactionID, in: operation)
-        let call = Call(
-            operation: operation,
-            path: "/inApps/v1/transactions/appTransactions/\(path)"
-        )
-        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
-            try fields.required("signedAppTransactionInfo")
-        }
-    }
-
     /// Set App Account Token: names the account of a purchase made outside of the app, for the
     /// current period and those to come.
     public func setAppAccountToken(

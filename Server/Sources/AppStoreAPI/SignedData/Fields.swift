@@ -144,9 +144,6 @@ struct Fields {
         return Value(rawValue: number)
     }
 
-    /// Whether a field is there, `null` or not.
-    func has(_ name: StaticString) -> Bool { json[name] != nil }
-
     /// A field as it is.
     func field(_ name: StaticString) -> JSON? {
         guard let field = json[name], !field.isNull else { return nil }

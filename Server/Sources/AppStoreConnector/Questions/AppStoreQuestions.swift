@@ -1,6 +1,5 @@
 internal import AppStoreAPI
 internal import Foundation
-internal import Logging
 internal import Storage
 internal import Stores
 internal import TollgateAPI

@@ -1,6 +1,5 @@
 internal import AppStoreAPI
 internal import Foundation
-internal import Logging
 internal import Storage
 public import Stores
 internal import StrictJSON

@@ -95,18 +95,6 @@ struct Fields {
         return values
     }
 
-    /// The strings of a list; empty where the field is absent.
-    func strings(_ field: StaticString) throws(GooglePlay.DecodingError) -> [String] {
-        guard let value = value(field) else { return [] }
-        guard value.kind == .array else { throw error(field, "a list") }
-        var strings: [String] = []
-        for element in value.elements {
-            guard let string = element.string else { throw error(field, "a list of strings") }
-            strings.append(string)
-        }
-        return strings
-    }
-
     func money(_ field: StaticString) throws(GooglePlay.DecodingError) -> GooglePlay.Money? {
         try optional(field) { fields throws(GooglePlay.DecodingError) in
             try GooglePlay.Money(fields)

@@ -1,5 +1,4 @@
 internal import GooglePlayAPI
-internal import Logging
 internal import Storage
 internal import Stores
 internal import TollgateCore

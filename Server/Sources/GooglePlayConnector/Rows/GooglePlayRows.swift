@@ -27,7 +27,7 @@ public struct GooglePlayRows: StoreRows {
             rows.sales += sales.map(\.sale)
             rows.sales += Self.takenBack(sales.map(\.sale), of: order)
             for sale in sales {
-                guard let period = Self.period(sale, order, play) else { continue }
+                guard let period = Self.period(sale, order) else { continue }
                 periods.append(period)
             }
         }
@@ -113,8 +113,7 @@ public struct GooglePlayRows: StoreRows {
 
     private static func period(
         _ charge: Charge,
-        _ order: GooglePlayOrder,
-        _ play: GooglePlayRecord
+        _ order: GooglePlayOrder
     ) -> Reports.PaidPeriod? {
         guard let start = charge.line.start, let end = charge.line.end, start < end else {
             return nil

@@ -82,9 +82,6 @@ extension Finance {
             summaries = Self.summaries(of: self.differences)
         }
 
-        /// Whether nothing is left that nobody can explain.
-        public var isExplained: Bool { differences.allSatisfy(\.reason.isExplained) }
-
         private static func order(_ difference: Difference) -> (Reason, String, String, String) {
             (
                 difference.reason, difference.source,

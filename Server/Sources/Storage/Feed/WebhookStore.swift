@@ -67,8 +67,6 @@ public struct DeliveryRow: Hashable, Sendable {
     public var status: Status
     /// How often it was sent.
     public var attempts: Int64
-    /// When it was taken in, by real time.
-    public var queued: Instant
     /// When it is sent next, if it waits.
     public var due: Instant
     /// When it was sent last.
@@ -76,16 +74,15 @@ public struct DeliveryRow: Hashable, Sendable {
     /// What came of that.
     public var outcome: String?
 
-    static let columns = "number, status, attempts, queued, due, tried, outcome"
+    static let columns = "number, status, attempts, due, tried, outcome"
 
     init(_ row: Row) throws {
         number = try row.int64(0)
         status = Status(rawValue: try row.int64(1)) ?? .dead
         attempts = try row.int64(2)
-        queued = Instant(milliseconds: try row.int64(3))
-        due = Instant(milliseconds: try row.int64(4))
-        tried = try row.optionalInt64(5).map { Instant(milliseconds: $0) }
-        outcome = try row.optionalText(6)
+        due = Instant(milliseconds: try row.int64(3))
+        tried = try row.optionalInt64(4).map { Instant(milliseconds: $0) }
+        outcome = try row.optionalText(5)
     }
 }
 

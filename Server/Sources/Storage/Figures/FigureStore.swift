@@ -9,8 +9,6 @@ public struct FigureChange: Sendable {
     public var added: [Rollup] = []
 
     public init() {}
-
-    public var isEmpty: Bool { removed.isEmpty && written.isEmpty && added.isEmpty }
 }
 
 /// Figures and their sums, and what changed in the journal since they were derived.

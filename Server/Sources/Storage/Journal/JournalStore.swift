@@ -23,8 +23,6 @@ public struct JournalRow: Sendable {
     /// By the sender's clock.
     public var stated: Instant
     public var content: Content
-    /// Whether the exact bytes are still there.
-    public var hasBody: Bool
 
     init(_ row: Row) throws {
         id = try row.int64(0)
@@ -44,7 +42,6 @@ public struct JournalRow: Sendable {
             case .adopted(let version): .adopted(version: version.id)
             case .erased(let customer): .erased(customer)
             }
-        hasBody = try row.int64(5) != 0
     }
 }
 
@@ -125,7 +122,7 @@ public struct JournalStore: Sendable {
         try await driver.read { connection in
             guard let row = try connection.query(BrowsingSQL.journalRow, [.integer(id)]).first
             else { return nil }
-            let body = try row.optionalBytes(6).map { compact in
+            let body = try row.optionalBytes(5).map { compact in
                 do {
                     var segments: [[UInt8]: [UInt8]] = [:]
                     for id in try SignedBody.segmentIDs(in: compact) {
@@ -141,7 +138,7 @@ public struct JournalStore: Sendable {
                     return compact
                 }
             }
-            return JournalEvidence(row: try JournalRow(row), body: body, digest: try row.bytes(7))
+            return JournalEvidence(row: try JournalRow(row), body: body, digest: try row.bytes(6))
         }
     }
 

@@ -98,12 +98,6 @@ public struct ParkedStore: Sendable {
     public func unpark(_ message: ParkedMessage) async throws {
         try await driver.execute("DELETE FROM parked WHERE key = $1", [message.key.value])
     }
-
-    /// One parked message, by its key.
-    public func message(_ key: RowKey) async throws -> ParkedMessage? {
-        let rows = try await driver.readNow(BrowsingSQL.parkedMessage, [key.value])
-        return try rows.first.flatMap { try ParkedMessage($0) }
-    }
 }
 
 extension ParkedMessage {

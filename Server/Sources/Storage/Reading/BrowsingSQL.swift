@@ -16,18 +16,16 @@ package enum BrowsingSQL {
         ORDER BY id DESC LIMIT $3
         """
 
-    /// In SQLite a comparison is 0 or 1; PostgreSQL has a type of its own for it.
-    static let hasBody = "CASE WHEN body IS NULL THEN 0 ELSE 1 END"
     package static let journal = """
-        SELECT id, subject, kind, stated, facts, \(hasBody) FROM journal
+        SELECT id, subject, kind, stated, facts FROM journal
         WHERE id < $1 ORDER BY id DESC LIMIT $2
         """
     package static let journalOfSubject = """
-        SELECT id, subject, kind, stated, facts, \(hasBody) FROM journal
+        SELECT id, subject, kind, stated, facts FROM journal
         WHERE subject = $1 AND id < $2 ORDER BY id DESC LIMIT $3
         """
     package static let journalRow = """
-        SELECT id, subject, kind, stated, facts, \(hasBody), body, digest FROM journal
+        SELECT id, subject, kind, stated, facts, body, digest FROM journal
         WHERE id = $1
         """
     package static let journalByDedupeKey = "SELECT id FROM journal WHERE dedupe_key = $1"
@@ -65,8 +63,6 @@ package enum BrowsingSQL {
         "SELECT number, created FROM message WHERE number < $1 ORDER BY number DESC LIMIT 1"
     package static let newestJournal =
         "SELECT id, stated FROM journal WHERE id < $1 ORDER BY id DESC LIMIT 1"
-    package static let parkedMessage =
-        "SELECT key, store, source, reason, body, received FROM parked WHERE key = $1"
 
     /// Every one, with values that it can be explained with.
     package static var all: [(sql: String, parameters: [SQLValue])] {
@@ -81,7 +77,7 @@ package enum BrowsingSQL {
             (segment, [key]), (profileOfRow, [key]), (customersOfEmail, [key, limit]),
             (messages, [last, limit]), (sessions, [key, limit]), (transfers, [key, limit]),
             (holdings, [key, limit]), (waitingMessages, []), (newestMessage, [last]),
-            (newestJournal, [last]), (parkedMessage, [key]),
+            (newestJournal, [last]),
         ]
     }
 }

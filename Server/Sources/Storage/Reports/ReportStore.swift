@@ -128,23 +128,4 @@ public struct ReportStore: Sendable {
         )
         return Set(try rows.map { try $0.text(0) })
     }
-
-    /// The lines of all reports of a kind that are about days from `first` to `last`, both
-    /// included, in the order of days.
-    public func rows(
-        _ kind: String,
-        from first: String,
-        to last: String
-    ) async throws -> [StoredReport.Row] {
-        let rows = try await driver.readNow(
-            """
-            SELECT line, day, body FROM report_row WHERE kind = $1 AND day >= $2 AND day <= $3
-            ORDER BY day, report, line
-            """,
-            [.text(kind), .text(first), .text(last)]
-        )
-        return try rows.map {
-            StoredReport.Row(line: try $0.int64(0), day: try $0.text(1), body: try $0.bytes(2))
-        }
-    }
 }

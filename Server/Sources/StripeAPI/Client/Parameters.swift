@@ -36,11 +36,6 @@ extension Stripe {
             if let value { pairs.append(Pair(name: name, value: value)) }
         }
 
-        /// Adds all of `others`.
-        public mutating func merge(_ others: Parameters) {
-            pairs += others.pairs
-        }
-
         mutating func add(_ name: String, _ string: String?) {
             add(name, string.map { .string($0) })
         }

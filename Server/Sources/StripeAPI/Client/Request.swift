@@ -46,10 +46,6 @@ extension Stripe {
         ///
         /// A read states an object as of the second before (`RULES.md` §4).
         public var date: Int64?
-        /// What Stripe's support asks for.
-        public var requestID: String?
-        /// Whether this is the stored answer to an earlier request with the same key.
-        public var isReplayed: Bool
     }
 }
 
@@ -75,9 +71,7 @@ extension Stripe.Answer {
         }
         self.init(
             value: value,
-            date: response.headers["date"].flatMap(HTTPDate.seconds(of:)),
-            requestID: response.headers["request-id"],
-            isReplayed: response.headers["idempotent-replayed"] == "true"
+            date: response.headers["date"].flatMap(HTTPDate.seconds(of:))
         )
     }
 }

@@ -1,11 +1,10 @@
 internal import Foundation
-internal import Logging
 internal import Storage
 public import Stores
 internal import StripeAPI
 internal import StrictJSON
 internal import TollgateAPI
-public import TollgateCore
+internal import TollgateCore
 
 /// What `tollgate reconcile stripe` has found.
 public struct StripeReconciliation: Codable, Hashable, Sendable {
@@ -167,11 +166,6 @@ extension StripeConnector {
         let found = cursor.finish(pass)
         try await keep(cursor)
         return found
-    }
-
-    /// Up to when the record of Stripe's purchases is proven complete; `nil`: never so far.
-    public func completeTo() async throws -> Instant? {
-        try await stripeCursor().provenTo.map { Instant(seconds: $0) }
     }
 
     /// Takes in every event of the pass; those that were delivered are duplicates.

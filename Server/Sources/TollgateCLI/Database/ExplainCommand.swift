@@ -2,7 +2,6 @@ import CommandOutput
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
-import Logging
 import Storage
 import Stores
 import TollgateAPI

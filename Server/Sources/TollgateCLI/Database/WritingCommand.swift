@@ -13,9 +13,7 @@ import TollgateCore
 import TollgateService
 
 /// The application for a command that writes, beside no server on SQLite, beside any on PostgreSQL.
-struct WritingCommand: Sendable {
-    let tollgate: Tollgate
-
+enum WritingCommand {
     /// Opens everything, does `work`, closes everything.
     ///
     /// - Parameter signing: whether it needs the keys that sign answers.
