@@ -261,8 +261,7 @@ struct TableTests {
             )
         )
         let at = Instant.day(251).advanced(by: -1)
-        var standard: Int64 = 0
-        for case .subscription(let row) in state.rows { standard += row.activeStandardPrice }
+        let standard = Self.sum(of: "Active Standard Price Subscriptions", in: state)
         let active = periods.filter { $0.isPaid && $0.start <= at && at < $0.effectiveEnd }
         #expect(standard == Int64(active.count))
         let events = try AppStore.ConnectReport(
@@ -275,10 +274,17 @@ struct TableTests {
                 ).utf8
             )
         )
-        var renewals: Int64 = 0
-        for case .subscriptionEvent(let row) in events.rows where row.event == "Renew" {
-            renewals += row.quantity
-        }
+        let renewals = Self.sum(of: "Quantity", in: events) { $0["Event"] == "Renew" }
         #expect(events.kind == .subscriptionEvent && renewals > 0)
+    }
+    private static func sum(
+        of column: String,
+        in report: AppStore.ConnectReport,
+        where counts: ([String: String]) -> Bool = { _ in true }
+    ) -> Int64 {
+        report.rows.reduce(0) { sum, row in
+            guard case .subscription(let row) = row, counts(row.values) else { return sum }
+            return sum + (row.values[column].flatMap { Int64($0) } ?? 0)
+        }
     }
 }

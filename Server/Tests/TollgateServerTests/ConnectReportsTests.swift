@@ -79,7 +79,7 @@ struct ConnectReportsTests {
                 from: "2026-06-01",
                 to: "2026-07-31"
             )
-            .compactMap { if case .subscriptionEvent(let row) = $0 { row.event } else { nil } }
+            .compactMap { if case .subscription(let row) = $0 { row.values["Event"] } else { nil } }
             #expect(events == ["Subscribe", "Renew"])
             let standing = try await reports.rows(
                 .subscription,
@@ -87,13 +87,15 @@ struct ConnectReportsTests {
                 to: "2026-06-05"
             )
             .compactMap { if case .subscription(let row) = $0 { row } else { nil } }
-            #expect(standing.map(\.activeStandardPrice) == [1])
+            #expect(standing.map { $0.values["Active Standard Price Subscriptions"] } == ["1"])
             let subscribers = try await reports.rows(
                 .subscriber,
                 from: "2026-06-01",
                 to: "2026-07-31"
             )
-            .compactMap { if case .subscriber(let row) = $0 { row.subscriberID } else { nil } }
+            .compactMap {
+                if case .subscription(let row) = $0 { row.values["Subscriber ID"] } else { nil }
+            }
             #expect(subscribers.count == 2 && Set(subscribers).count == 1)
             let financial = try await reports.rows(
                 .financial,
@@ -316,16 +318,10 @@ extension ConnectReports {
             let data = Data(row.body)
             switch kind {
             case .sales: return .sales(try APIJSON.decode(AppStore.SalesRow.self, from: data))
-            case .subscription:
+            case .subscription, .subscriptionEvent, .subscriber:
                 return .subscription(
                     try APIJSON.decode(AppStore.SubscriptionRow.self, from: data)
                 )
-            case .subscriptionEvent:
-                return .subscriptionEvent(
-                    try APIJSON.decode(AppStore.SubscriptionEventRow.self, from: data)
-                )
-            case .subscriber:
-                return .subscriber(try APIJSON.decode(AppStore.SubscriberRow.self, from: data))
             case .financial:
                 return .financial(try APIJSON.decode(AppStore.FinancialRow.self, from: data))
             }

@@ -14,8 +14,6 @@ extension AppStore {
         public enum Row: Hashable, Sendable {
             case sales(SalesRow)
             case subscription(SubscriptionRow)
-            case subscriptionEvent(SubscriptionEventRow)
-            case subscriber(SubscriberRow)
             case financial(FinancialRow)
         }
 
@@ -30,10 +28,8 @@ extension AppStore {
             for row in table.rows {
                 switch kind {
                 case .sales: rows.append(.sales(try SalesRow(row)))
-                case .subscription: rows.append(.subscription(try SubscriptionRow(row)))
-                case .subscriptionEvent:
-                    rows.append(.subscriptionEvent(try SubscriptionEventRow(row)))
-                case .subscriber: rows.append(.subscriber(try SubscriberRow(row)))
+                case .subscription, .subscriptionEvent, .subscriber:
+                    rows.append(.subscription(try SubscriptionRow(row)))
                 case .financial: rows.append(.financial(try FinancialRow(row)))
                 }
             }

@@ -138,11 +138,6 @@ extension AppStore.TabularReport.Row {
         return amount.millionths / 1_000_000
     }
 
-    /// The same where the column may be missing.
-    func countIfAny(_ name: String) throws(Failure) -> Int64 {
-        values[name] == nil ? 0 : try count(name)
-    }
-
     /// An amount of money; an empty one is 0.
     func amount(_ name: String) throws(Failure) -> AppStore.ReportAmount {
         guard let text = try text(name) else { return AppStore.ReportAmount(millionths: 0) }
@@ -158,9 +153,5 @@ extension AppStore.TabularReport.Row {
             throw Failure(.valueInvalid, "‘\(name)’ is no date: \(text)", line: line)
         }
         return day
-    }
-
-    func dayIfAny(_ name: String) throws(Failure) -> AppStore.ReportDay? {
-        try text(name) == nil ? nil : try day(name)
     }
 }

@@ -147,9 +147,8 @@ public struct ConnectReports: Sendable {
                 return number > 0 ? "FISCAL \(month) \(parts[2])" : nil
             }
             return "FISCAL \(row.endDate.description.prefix(7)) ZZ"
-        case .subscriptionEvent(let row)?: return "DAILY \(row.eventDate)"
-        case .subscriber(let row)?: return "DAILY \(row.eventDate)"
         case .subscription?, nil:
+            if let day = report.rows.first?.day { return "DAILY \(day)" }
             // These say it in their name only: Subscription_87654321_20260601.txt.gz.
             let digits = name.split { !$0.isNumber }.map(String.init).last { $0.count == 8 }
             return digits.flatMap { AppStore.ReportDay($0) }.map { "DAILY \($0)" }
@@ -191,9 +190,7 @@ extension AppStore.ConnectReport.Row {
     fileprivate var day: String? {
         switch self {
         case .sales(let row): row.endDate.description
-        case .subscription: nil
-        case .subscriptionEvent(let row): row.eventDate.description
-        case .subscriber(let row): row.eventDate.description
+        case .subscription(let row): row.eventDate?.description
         case .financial(let row): row.endDate.description
         }
     }
@@ -202,8 +199,6 @@ extension AppStore.ConnectReport.Row {
         switch self {
         case .sales(let row): Array(try APIJSON.encode(row))
         case .subscription(let row): Array(try APIJSON.encode(row))
-        case .subscriptionEvent(let row): Array(try APIJSON.encode(row))
-        case .subscriber(let row): Array(try APIJSON.encode(row))
         case .financial(let row): Array(try APIJSON.encode(row))
         }
     }
