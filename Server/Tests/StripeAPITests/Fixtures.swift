@@ -114,13 +114,6 @@ enum Fixture {
         "reason":"fraudulent","status":"needs_response"}
         """#
 
-    static let summary = #"""
-        {"object":"entitlements.active_entitlement_summary","customer":"cus_1","livemode":false,
-        "entitlements":{"object":"list","data":[{"id":"ent_test_1",
-        "object":"entitlements.active_entitlement","feature":"feat_test_1","livemode":false,
-        "lookup_key":"pro"}],"has_more":true,"url":"/v1/customer/cus_1/entitlements"}}
-        """#
-
     static func event(_ type: String, _ object: String, version: String? = nil) -> String {
         let version = version ?? "2026-09-30.endive"
         return #"""

@@ -10,12 +10,8 @@ struct ObjectTests {
         #expect(subscription.id == "sub_1")
         #expect(subscription.customer.id == "cus_1")
         #expect(try subscription.customer.object() == nil)
-        #expect(subscription.metadata == ["app_user_id": "u1"])
-        #expect(subscription.cancellationReason == "payment_failed")
-        #expect(subscription.pauseCollection?.behavior == "void")
         let item = try #require(subscription.items.data.first)
-        #expect(item.price.recurring?.interval == "month")
-        #expect(item.price.unitAmountDecimal == "999")
+        #expect(item.price.id == "price_pro_monthly")
         #expect(subscription.currentPeriod(of: item) == 1_790_000_000..<1_792_592_000)
     }
 
@@ -44,17 +40,12 @@ struct ObjectTests {
         let bought = invoice.lines.data[0]
         #expect(bought.period == 1_792_592_000..<1_795_184_000)
         #expect(bought.price == "price_pro_monthly")
-        #expect(bought.product == "prod_pro")
-        #expect(bought.unitAmountDecimal == "999.5")
         #expect(bought.subscriptionItem == "si_1")
         #expect(!bought.isProration)
         let credit = invoice.lines.data[1]
         #expect(credit.isProration)
         #expect(credit.amount == -166)
         #expect(credit.price == nil)
-        let payment = try #require(invoice.payments?.data.first)
-        #expect(payment.paymentIntent?.id == "pi_1")
-        #expect(payment.status == .paid)
     }
 
     @Test(
@@ -115,8 +106,6 @@ struct ObjectTests {
         #expect(invoice.subscription?.id == "sub_1")
         let line = invoice.lines.data[0]
         #expect(line.price == "price_pro_monthly")
-        #expect(line.product == "prod_pro")
-        #expect(line.subscription == "sub_1")
         #expect(line.isProration)
         let old = Fixture.subscription
             .replacing(
@@ -139,7 +128,6 @@ struct ObjectTests {
         #expect(session.paymentStatus == .paid)
         #expect(session.customer?.id == "cus_1")
         #expect(try session.customer?.object()?.email == "a@example.com")
-        #expect(session.customerEmail == "b@example.com")
         #expect(session.clientReferenceID == "ref")
         #expect(session.url == nil)
         let line = try #require(session.lineItems?.data.first)
@@ -147,19 +135,16 @@ struct ObjectTests {
         #expect(line.price?.id == "price_pro_monthly")
     }
 
-    @Test("payments, refunds, disputes and summaries are read")
+    @Test("payments, refunds and disputes are read")
     func others() throws {
         let intent = try Stripe.PaymentIntent(Fixture.json(Fixture.paymentIntent))
         #expect(intent.status == .succeeded)
-        #expect(try intent.latestCharge?.object()?.amountRefunded == 400)
+        #expect(try intent.latestCharge?.object()?.id == "ch_1")
         #expect(try Stripe.Refund(Fixture.json(Fixture.refund)).paymentIntent?.id == "pi_1")
         #expect(try Stripe.Dispute(Fixture.json(Fixture.dispute)).status == .needsResponse)
-        let summary = try Stripe.ActiveEntitlementSummary(Fixture.json(Fixture.summary))
-        #expect(summary.entitlements.data.map(\.lookupKey) == ["pro"])
-        #expect(summary.entitlements.hasMore)
     }
 
-    @Test("an event tells its object, its version and what changed")
+    @Test("an event tells its object and its version")
     func event() throws {
         let text = Fixture.event("customer.subscription.updated", Fixture.subscription)
         let event = try Stripe.Event(bytes: Array(text.utf8))
@@ -167,9 +152,6 @@ struct ObjectTests {
         #expect(event.created == 1_790_000_001)
         #expect(event.isInPinnedVersion)
         #expect(event.objectID == "sub_1")
-        #expect(event.requestID == "req_1")
-        #expect(event.idempotencyKey == "key_1")
-        #expect(event.previousAttributes?["status"]?.string == "incomplete")
         guard case .subscription(let subscription) = try event.subject() else {
             Issue.record("not a subscription")
             return
@@ -180,12 +162,10 @@ struct ObjectTests {
     }
 
     static let subjects: [(String, String)] = [
-        (Fixture.price, "price"), (Fixture.invoice, "invoice"),
-        (Fixture.invoicePayment, "invoicePayment"), (Fixture.checkoutSession, "checkoutSession"),
-        (Fixture.paymentIntent, "paymentIntent"), (Fixture.charge, "charge"),
-        (Fixture.refund, "refund"), (Fixture.dispute, "dispute"),
-        (Fixture.summary, "activeEntitlementSummary"),
-        (#"{"id":"prod_1","object":"product","deleted":true}"#, "deleted"),
+        (Fixture.price, "other"), (Fixture.invoice, "invoice"),
+        (Fixture.checkoutSession, "checkoutSession"), (Fixture.paymentIntent, "paymentIntent"),
+        (Fixture.charge, "other"), (Fixture.refund, "refund"), (Fixture.dispute, "dispute"),
+        (#"{"id":"sub_1","object":"subscription","deleted":true}"#, "other"),
         (#"{"id":"cus_1","object":"customer","deleted":true}"#, "customer"),
         (#"{"object":"invoice","lines":{"data":[]}}"#, "other"),
         (#"{"id":"x_1","object":"thing.of.tomorrow"}"#, "other"),
@@ -202,7 +182,6 @@ struct ObjectTests {
         let text = #"{"id":"cus_1","object":"customer","deleted":true}"#
         let customer = try Stripe.Customer(Fixture.json(text))
         #expect(customer.isDeleted)
-        #expect(customer.created == nil)
     }
 
     static let unreadable: [(String, String)] = [

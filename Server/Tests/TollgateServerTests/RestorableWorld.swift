@@ -6,6 +6,7 @@ import Logging
 import SandboxClock
 import Storage
 import Stores
+import StrictJSON
 import StripeAPI
 import StripeConnector
 import StripeSimulator
@@ -353,9 +354,12 @@ final class RestorableWorld: Sendable {
     func wrong(among people: [Person]? = nil) async throws -> [String] {
         var coins: [String: Int64] = [:]
         for try await charge in stripeClient.all(["charges"]) as Stripe.AutoPaging<Stripe.Charge>
-        where charge.paid && charge.amount % 1000 == 0 {
-            let left = charge.amount / 10 * (charge.amount - charge.amountRefunded) / charge.amount
-            coins[charge.customer?.id ?? "", default: 0] += left
+        where charge.json["paid"]?.bool == true {
+            guard let amount = charge.json["amount"]?.int64, amount % 1000 == 0,
+                let refunded = charge.json["amount_refunded"]?.int64
+            else { continue }
+            let customer = charge.json["customer"]?.string ?? ""
+            coins[customer, default: 0] += amount / 10 * (amount - refunded) / amount
         }
         var subscribers: Set<String> = []
         for try await subscription in stripeClient.subscriptions()

@@ -116,12 +116,6 @@ extension Stripe {
         public struct Status: OpenEnum {
             public let rawValue: String
             public init(rawValue: String) { self.rawValue = rawValue }
-
-            public static let pending = Self(rawValue: "pending")
-            public static let inTransit = Self(rawValue: "in_transit")
-            public static let paid = Self(rawValue: "paid")
-            public static let failed = Self(rawValue: "failed")
-            public static let canceled = Self(rawValue: "canceled")
         }
     }
 }

@@ -19,8 +19,6 @@ extension Stripe {
         public let clientReferenceID: String?
         /// ISO 4217 in lower case.
         public let currency: String?
-        /// Before discounts and taxes.
-        public let amountSubtotal: Int64?
         /// What is paid.
         public let amountTotal: Int64?
         /// Nil while open, for free orders and for subscriptions.
@@ -29,8 +27,6 @@ extension Stripe {
         public let subscription: IDOrObject<Subscription>?
         /// Nil until complete.
         public let invoice: IDOrObject<Invoice>?
-        /// The payment link that made the session.
-        public let paymentLink: String?
         /// There only if expanded, and then at most the first page.
         public let lineItems: List<LineItem>?
         /// Where the page is; nil once the session is no longer open.
@@ -40,8 +36,6 @@ extension Stripe {
         /// Whether real money is behind it.
         public let livemode: Bool
         public let metadata: [String: String]
-        /// The address that was typed into the page, or the customer's.
-        public let customerEmail: String?
         /// The country of the address that was typed into the page (ISO 3166-1 alpha-2).
         public let customerCountry: String?
         public let json: JSON
@@ -56,23 +50,18 @@ extension Stripe {
             customer = try fields.optionalReference("customer")
             clientReferenceID = try fields.optionalString("client_reference_id")
             currency = try fields.optionalString("currency")
-            amountSubtotal = try fields.optionalInteger("amount_subtotal")
             amountTotal = try fields.optionalInteger("amount_total")
             paymentIntent = try fields.optionalReference("payment_intent")
             subscription = try fields.optionalReference("subscription")
             invoice = try fields.optionalReference("invoice")
-            paymentLink = try fields.optionalString("payment_link")
             lineItems = try fields.optionalList("line_items")
             url = try fields.optionalString("url")
             expiresAt = try fields.optionalInteger("expires_at")
             livemode = try fields.bool("livemode")
             metadata = try fields.metadata()
             let details = try fields.optionalFields("customer_details")
-            let typed = try details?.optionalString("email")
-            let known = try fields.optionalString("customer_email")
             let address = try details?.optionalFields("address")
             customerCountry = try address?.optionalString("country")
-            customerEmail = typed ?? known
             self.json = json
         }
 
@@ -83,7 +72,6 @@ extension Stripe {
 
             public static let payment = Self(rawValue: "payment")
             public static let subscription = Self(rawValue: "subscription")
-            public static let setup = Self(rawValue: "setup")
         }
 
         /// How far it went.
@@ -91,7 +79,6 @@ extension Stripe {
             public let rawValue: String
             public init(rawValue: String) { self.rawValue = rawValue }
 
-            public static let open = Self(rawValue: "open")
             public static let complete = Self(rawValue: "complete")
             public static let expired = Self(rawValue: "expired")
         }
@@ -103,7 +90,6 @@ extension Stripe {
 
             public static let paid = Self(rawValue: "paid")
             public static let unpaid = Self(rawValue: "unpaid")
-            public static let noPaymentRequired = Self(rawValue: "no_payment_required")
         }
     }
 
@@ -114,13 +100,6 @@ extension Stripe {
         public let id: String
         public let price: Price?
         public let quantity: Int64?
-        /// ISO 4217 in lower case.
-        public let currency: String
-        /// Before discounts and taxes.
-        public let amountSubtotal: Int64
-        /// What is paid.
-        public let amountTotal: Int64
-        public let description: String?
         public let json: JSON
 
         public init(_ json: JSON) throws(DecodingError) {
@@ -128,10 +107,6 @@ extension Stripe {
             id = try fields.string("id")
             price = try fields.optionalObject("price")
             quantity = try fields.optionalInteger("quantity")
-            currency = try fields.string("currency")
-            amountSubtotal = try fields.integer("amount_subtotal")
-            amountTotal = try fields.integer("amount_total")
-            description = try fields.optionalString("description")
             self.json = json
         }
     }

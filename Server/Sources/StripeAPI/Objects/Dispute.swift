@@ -10,16 +10,11 @@ extension Stripe {
         public let created: Int64
         public let status: Status
         public let amount: Int64
-        /// ISO 4217 in lower case.
-        public let currency: String
-        public let charge: IDOrObject<Charge>
         public let paymentIntent: IDOrObject<PaymentIntent>?
-        public let reason: String?
         /// When the money was withdrawn; `nil` for an inquiry, and until it was.
         public let withdrawnAt: Int64?
         /// Whether real money is behind it.
         public let livemode: Bool
-        public let metadata: [String: String]
         public let json: JSON
 
         public init(_ json: JSON) throws(DecodingError) {
@@ -28,16 +23,12 @@ extension Stripe {
             created = try fields.integer("created")
             status = try fields.word("status")
             amount = try fields.integer("amount")
-            currency = try fields.string("currency")
-            charge = try fields.reference("charge")
             paymentIntent = try fields.optionalReference("payment_intent")
-            reason = try fields.optionalString("reason")
             // The second one, if any, gives it back.
             withdrawnAt = json["balance_transactions"]?.elements.compactMap {
                 $0["created"]?.int64
             }.min()
             livemode = try fields.bool("livemode")
-            metadata = try fields.metadata()
             self.json = json
         }
 
@@ -46,14 +37,7 @@ extension Stripe {
             public let rawValue: String
             public init(rawValue: String) { self.rawValue = rawValue }
 
-            public static let warningNeedsResponse = Self(rawValue: "warning_needs_response")
-            public static let warningUnderReview = Self(rawValue: "warning_under_review")
-            public static let warningClosed = Self(rawValue: "warning_closed")
             public static let needsResponse = Self(rawValue: "needs_response")
-            public static let underReview = Self(rawValue: "under_review")
-            public static let won = Self(rawValue: "won")
-            public static let lost = Self(rawValue: "lost")
-            public static let prevented = Self(rawValue: "prevented")
         }
     }
 }

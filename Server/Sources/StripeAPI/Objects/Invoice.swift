@@ -12,27 +12,16 @@ extension Stripe {
         public let created: Int64
         public let status: Status?
         public let customer: IDOrObject<Customer>?
-        /// `subscription_create`, `subscription_cycle`, `subscription_update`, `manual`, ….
-        public let billingReason: String?
         /// ISO 4217 in lower case.
         public let currency: String
-        public let amountDue: Int64
         public let amountPaid: Int64
-        public let amountRemaining: Int64
         public let total: Int64
         /// At most the first page.
         ///
         /// What was bought is in their periods, not in the invoice's.
         public let lines: List<InvoiceLine>
-        /// There only if expanded.
-        public let payments: List<InvoicePayment>?
-        /// How often collection was tried.
-        public let attemptCount: Int64?
-        /// When it will be tried again; nil if it will not.
-        public let nextPaymentAttempt: Int64?
         /// Whether real money is behind it.
         public let livemode: Bool
-        public let metadata: [String: String]
         /// The subscription that it is for; nil for others.
         public let subscription: IDOrObject<Subscription>?
         /// What people call it: `ABCD-0001`.
@@ -41,8 +30,6 @@ extension Stripe {
         public let hostedInvoiceURL: String?
         /// When it was paid.
         public let paidAt: Int64?
-        /// When it was finalized.
-        public let finalizedAt: Int64?
         /// When it was voided.
         public let voidedAt: Int64?
         /// When it was written off; it may be paid later.
@@ -57,18 +44,11 @@ extension Stripe {
             created = try fields.integer("created")
             status = try fields.optionalWord("status")
             customer = try fields.optionalReference("customer")
-            billingReason = try fields.optionalString("billing_reason")
             currency = try fields.string("currency")
-            amountDue = try fields.integer("amount_due")
             amountPaid = try fields.integer("amount_paid")
-            amountRemaining = try fields.integer("amount_remaining")
             total = try fields.integer("total")
             lines = try fields.list("lines")
-            payments = try fields.optionalList("payments")
-            attemptCount = try fields.optionalInteger("attempt_count")
-            nextPaymentAttempt = try fields.optionalInteger("next_payment_attempt")
             livemode = try fields.bool("livemode")
-            metadata = try fields.metadata()
             let parent = try fields.optionalFields("parent")
             let details = try parent?.optionalFields("subscription_details")
             let ours: IDOrObject<Subscription>? = try details?.optionalReference("subscription")
@@ -78,7 +58,6 @@ extension Stripe {
             hostedInvoiceURL = try fields.optionalString("hosted_invoice_url")
             let transitions = try fields.optionalFields("status_transitions")
             paidAt = try transitions?.optionalInteger("paid_at")
-            finalizedAt = try transitions?.optionalInteger("finalized_at")
             voidedAt = try transitions?.optionalInteger("voided_at")
             markedUncollectibleAt = try transitions?.optionalInteger("marked_uncollectible_at")
             let address = try fields.optionalFields("customer_address")
@@ -92,7 +71,6 @@ extension Stripe {
             public init(rawValue: String) { self.rawValue = rawValue }
 
             public static let draft = Self(rawValue: "draft")
-            public static let open = Self(rawValue: "open")
             public static let paid = Self(rawValue: "paid")
             public static let uncollectible = Self(rawValue: "uncollectible")
             public static let void = Self(rawValue: "void")

@@ -8,22 +8,13 @@ extension Stripe {
         public let id: String
         /// Negative for a credit.
         public let amount: Int64
-        /// ISO 4217 in lower case.
-        public let currency: String
         public let quantity: Int64?
-        public let description: String?
         /// What the line is for: [start, end) in UNIX seconds.
         ///
         /// The two are equal for what was bought once.
         public let period: Range<Int64>
         /// The id of the price.
         public let price: String?
-        /// The id of the product.
-        public let product: String?
-        /// The amount of one unit, in minor units with decimals.
-        public let unitAmountDecimal: String?
-        /// The id of the subscription.
-        public let subscription: String?
         /// The id of the item of that subscription.
         public let subscriptionItem: String?
         /// Whether it only corrects for a change in the middle of a period.
@@ -32,16 +23,13 @@ extension Stripe {
         public let discountAmount: Int64?
         /// The tax on top of `amount`; what is included in the price is none of it.
         public let exclusiveTax: Int64
-        public let metadata: [String: String]
         public let json: JSON
 
         public init(_ json: JSON) throws(DecodingError) {
             let fields = try Fields(json, of: Self.self)
             id = try fields.string("id")
             amount = try fields.integer("amount")
-            currency = try fields.string("currency")
             quantity = try fields.optionalInteger("quantity")
-            description = try fields.optionalString("description")
             guard let periodFields = try fields.optionalFields("period") else {
                 throw fields.error("period", "an object")
             }
@@ -49,24 +37,16 @@ extension Stripe {
             let end = try periodFields.integer("end")
             guard start <= end else { throw fields.error("period", "in order") }
             period = start..<end
-            metadata = try fields.metadata()
-
             // `pricing` and `parent` since `basil`; `price`, `proration` and the rest before.
             let pricing = try fields.optionalFields("pricing")
             let details = try pricing?.optionalFields("price_details")
             let oldPrice: IDOrObject<Price>? = try fields.optionalReference("price")
             let newPrice: IDOrObject<Price>? = try details?.optionalReference("price")
             price = newPrice?.id ?? oldPrice?.id
-            let newProduct = try details?.optionalString("product")
-            product = newProduct ?? oldPrice?.json?["product"]?.string
-            unitAmountDecimal = try pricing?.optionalString("unit_amount_decimal")
-
             let parent = try fields.optionalFields("parent")
             let planned = try parent?.optionalFields("subscription_item_details")
             let single = try parent?.optionalFields("invoice_item_details")
             let source = planned ?? single ?? fields
-            let lineSubscription = try fields.optionalString("subscription")
-            subscription = try source.optionalString("subscription") ?? lineSubscription
             subscriptionItem = try source.optionalString("subscription_item")
             isProration = try source.optionalBool("proration") ?? false
             discountAmount = try fields.optionalSum("discount_amounts") { _ in true }

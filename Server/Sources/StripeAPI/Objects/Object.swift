@@ -46,8 +46,6 @@ extension Stripe {
         public let data: [Element]
         /// Whether there are more pages.
         public let hasMore: Bool
-        /// The path where the list is served.
-        public let url: String?
 
         init(_ json: JSON, in object: String, field: String) throws(DecodingError) {
             let fields = try Fields(json, of: "\(object).\(field)")
@@ -58,22 +56,6 @@ extension Stripe {
             for element in data.elements { elements.append(try Element(element)) }
             self.data = elements
             hasMore = try fields.optionalBool("has_more") ?? false
-            url = try fields.optionalString("url")
-        }
-    }
-
-    /// What is left of an object after its deletion.
-    public struct DeletedObject: Hashable, Sendable {
-        public let id: String
-        /// What it was: `customer`, `product`, ….
-        public let object: String
-        public let json: JSON
-
-        public init(_ json: JSON) throws(DecodingError) {
-            let fields = try Fields(json, of: "deleted object")
-            id = try fields.string("id")
-            object = try fields.string("object")
-            self.json = json
         }
     }
 }

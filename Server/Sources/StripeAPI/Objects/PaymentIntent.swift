@@ -17,7 +17,6 @@ extension Stripe {
         public let currency: String
         public let customer: IDOrObject<Customer>?
         public let latestCharge: IDOrObject<Charge>?
-        public let cancellationReason: String?
         /// Whether real money is behind it.
         public let livemode: Bool
         public let metadata: [String: String]
@@ -33,7 +32,6 @@ extension Stripe {
             currency = try fields.string("currency")
             customer = try fields.optionalReference("customer")
             latestCharge = try fields.optionalReference("latest_charge")
-            cancellationReason = try fields.optionalString("cancellation_reason")
             livemode = try fields.bool("livemode")
             metadata = try fields.metadata()
             self.json = json
@@ -44,13 +42,7 @@ extension Stripe {
             public let rawValue: String
             public init(rawValue: String) { self.rawValue = rawValue }
 
-            public static let requiresPaymentMethod = Self(rawValue: "requires_payment_method")
-            public static let requiresConfirmation = Self(rawValue: "requires_confirmation")
-            public static let requiresAction = Self(rawValue: "requires_action")
-            public static let processing = Self(rawValue: "processing")
-            public static let requiresCapture = Self(rawValue: "requires_capture")
             public static let succeeded = Self(rawValue: "succeeded")
-            public static let canceled = Self(rawValue: "canceled")
         }
     }
 }

@@ -13,13 +13,7 @@ extension Stripe {
         /// Succeeded may still turn into failed.
         public let status: Status?
         public let amount: Int64
-        /// ISO 4217 in lower case.
-        public let currency: String
-        public let charge: IDOrObject<Charge>?
         public let paymentIntent: IDOrObject<PaymentIntent>?
-        public let reason: String?
-        public let failureReason: String?
-        public let metadata: [String: String]
         public let json: JSON
 
         public init(_ json: JSON) throws(DecodingError) {
@@ -28,12 +22,7 @@ extension Stripe {
             created = try fields.integer("created")
             status = try fields.optionalWord("status")
             amount = try fields.integer("amount")
-            currency = try fields.string("currency")
-            charge = try fields.optionalReference("charge")
             paymentIntent = try fields.optionalReference("payment_intent")
-            reason = try fields.optionalString("reason")
-            failureReason = try fields.optionalString("failure_reason")
-            metadata = try fields.metadata()
             self.json = json
         }
 
@@ -41,12 +30,6 @@ extension Stripe {
         public struct Status: OpenEnum {
             public let rawValue: String
             public init(rawValue: String) { self.rawValue = rawValue }
-
-            public static let pending = Self(rawValue: "pending")
-            public static let requiresAction = Self(rawValue: "requires_action")
-            public static let succeeded = Self(rawValue: "succeeded")
-            public static let failed = Self(rawValue: "failed")
-            public static let canceled = Self(rawValue: "canceled")
         }
     }
 }

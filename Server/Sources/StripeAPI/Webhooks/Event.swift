@@ -20,14 +20,6 @@ extension Stripe {
         public let livemode: Bool
         /// The object as it was then.
         public let object: JSON
-        /// The old values of what changed, for updates.
-        public let previousAttributes: JSON?
-        /// The request that caused it; nil where Stripe itself did.
-        public let requestID: String?
-        /// That request's idempotency key.
-        public let idempotencyKey: String?
-        /// The connected account it belongs to.
-        public let account: String?
         public let json: JSON
 
         /// Reads an event from the bytes of a webhook, whose signature was verified before.
@@ -59,16 +51,6 @@ extension Stripe {
                 object.kind == .object
             else { throw fields.error("data", "an object with an ‘object’") }
             self.object = object
-            previousAttributes = data.value("previous_attributes")
-            account = try fields.optionalString("account")
-            // Before 2017-05-25 this was the id alone.
-            if let request = fields.value("request"), request.kind == .object {
-                requestID = request["id"]?.string
-                idempotencyKey = request["idempotency_key"]?.string
-            } else {
-                requestID = fields.value("request")?.string
-                idempotencyKey = nil
-            }
             self.json = json
         }
 
@@ -102,19 +84,14 @@ extension Stripe.Event {
     /// The object of an event, read.
     public enum Subject: Hashable, Sendable {
         case customer(Stripe.Customer)
-        case product(Stripe.Product)
-        case price(Stripe.Price)
         case checkoutSession(Stripe.CheckoutSession)
         case subscription(Stripe.Subscription)
         case invoice(Stripe.Invoice)
-        case invoicePayment(Stripe.InvoicePayment)
         case paymentIntent(Stripe.PaymentIntent)
-        case charge(Stripe.Charge)
         case refund(Stripe.Refund)
         case dispute(Stripe.Dispute)
-        case activeEntitlementSummary(Stripe.ActiveEntitlementSummary)
-        case deleted(Stripe.DeletedObject)
-        /// Something that we do not read, by its kind; previews of invoices are among it.
+        /// Something that we do not read, by its kind; previews of invoices, and what is left of an
+        /// object after its deletion, are among it.
         case other(String?)
     }
 
@@ -128,25 +105,16 @@ extension Stripe.Event.Subject {
     /// Reads any object of Stripe's by what it says it is.
     public init(_ json: JSON) throws(Stripe.DecodingError) {
         let name = json["object"]?.string
-        if json["deleted"]?.bool == true, name != Stripe.Customer.objectName {
-            self = .deleted(try Stripe.DeletedObject(json))
-            return
-        }
         switch name {
         case Stripe.Customer.objectName: self = .customer(try .init(json))
-        case Stripe.Product.objectName: self = .product(try .init(json))
-        case Stripe.Price.objectName: self = .price(try .init(json))
+        case _ where json["deleted"]?.bool == true: self = .other(name)
         case Stripe.CheckoutSession.objectName: self = .checkoutSession(try .init(json))
         case Stripe.Subscription.objectName: self = .subscription(try .init(json))
         case Stripe.Invoice.objectName where json["id"]?.string != nil:
             self = .invoice(try .init(json))
-        case Stripe.InvoicePayment.objectName: self = .invoicePayment(try .init(json))
         case Stripe.PaymentIntent.objectName: self = .paymentIntent(try .init(json))
-        case Stripe.Charge.objectName: self = .charge(try .init(json))
         case Stripe.Refund.objectName: self = .refund(try .init(json))
         case Stripe.Dispute.objectName: self = .dispute(try .init(json))
-        case Stripe.ActiveEntitlementSummary.objectName:
-            self = .activeEntitlementSummary(try .init(json))
         default: self = .other(name)
         }
     }

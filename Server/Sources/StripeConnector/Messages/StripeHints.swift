@@ -4,6 +4,9 @@ internal import TollgateCore
 
 /// What has to be read where an event alone cannot be used.
 enum StripeHints {
+    /// What Stripe thinks a customer may use, as its event names it.
+    static let entitlementSummary = "entitlements.active_entitlement_summary"
+
     /// What has to be read because `event` alone cannot be used: by what every version of the API
     /// writes in the same way, the kind of the object and its ids.
     ///
@@ -28,7 +31,7 @@ enum StripeHints {
                 object["refunded"]?.bool == true || object["disputed"]?.bool == true
                 || (object["amount_refunded"]?.int64 ?? 0) > 0
             return isTakenBack ? wanted(.payment, reference(object["payment_intent"])) : []
-        case Stripe.ActiveEntitlementSummary.objectName:
+        case entitlementSummary:
             return wanted(.entitlements, reference(object["customer"]))
         default:
             return []

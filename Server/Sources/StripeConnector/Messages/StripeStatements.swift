@@ -17,7 +17,7 @@ extension StripeSubscription {
                     quantity: item.quantity ?? 1,
                     start: Instant(seconds: period.lowerBound),
                     end: Instant(seconds: period.upperBound),
-                    isBilledInArrears: item.price.recurring?.usageType == "metered",
+                    isBilledInArrears: item.price.usageType == "metered",
                     created: isSent ? item.created.map { Instant(seconds: $0) } : nil
                 )
             )

@@ -107,9 +107,7 @@ public enum StripeTranslator {
         case .paymentIntent(let intent):
             guard let payment = StripePayment(intent) else { return .nothing(reason: type) }
             return facts(intent.id, .payment(payment))
-        case .customer, .product, .price, .invoicePayment, .charge, .activeEntitlementSummary,
-            .deleted, .other:
-            return .nothing(reason: type)
+        case .customer, .other: return .nothing(reason: type)
         }
     }
 
@@ -119,7 +117,7 @@ public enum StripeTranslator {
         switch subject {
         case .subscription(let subscription): !subscription.items.hasMore
         case .invoice(let invoice): !invoice.lines.hasMore
-        case .activeEntitlementSummary: false
+        case .other(let name): name != StripeHints.entitlementSummary
         default: true
         }
     }
