@@ -295,20 +295,7 @@ extension GooglePlay {
 /// Tokens come from apps and strangers: one with a slash would be another method.
 enum URLText {
     static func escaped(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                result.unicodeScalars.append(Unicode.Scalar(byte))
-            case UInt8(ascii: ".") where text != "." && text != "..":
-                result += "."
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                result += "%" + (digits.count < 2 ? "0" : "") + digits
-            }
-        }
-        return result
+        // These two name places and not things.
+        text == "." || text == ".." ? text.replacing(".", with: "%2E") : text.percentEncoded
     }
 }

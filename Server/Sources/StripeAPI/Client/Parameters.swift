@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 extension Stripe {
     /// The value of a request's parameter.
     public indirect enum Parameter: Hashable, Sendable {
@@ -52,8 +54,8 @@ extension Stripe {
         /// The parameters as they stand in a body or a query.
         public var formEncoded: String {
             var fields: [(String, String)] = []
-            for pair in pairs { Self.flatten(pair.value, name: Self.escaped(pair.name), &fields) }
-            return fields.map { "\($0.0)=\(Self.escaped($0.1))" }.joined(separator: "&")
+            for pair in pairs { Self.flatten(pair.value, name: pair.name.percentEncoded, &fields) }
+            return fields.map { "\($0.0)=\($0.1.percentEncoded)" }.joined(separator: "&")
         }
 
         private static func flatten(
@@ -71,26 +73,9 @@ extension Stripe {
                 }
             case .hash(let hash):
                 for pair in hash.pairs {
-                    flatten(pair.value, name: "\(name)[\(escaped(pair.name))]", &fields)
+                    flatten(pair.value, name: "\(name)[\(pair.name.percentEncoded)]", &fields)
                 }
             }
-        }
-
-        /// Percent-encodes all but RFC 3986's unreserved characters.
-        static func escaped(_ text: String) -> String {
-            let digits = Array("0123456789ABCDEF")
-            var result = ""
-            for byte in text.utf8 {
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
-                    result.unicodeScalars.append(Unicode.Scalar(byte))
-                default:
-                    result.append("%")
-                    result.append(digits[Int(byte >> 4)])
-                    result.append(digits[Int(byte & 15)])
-                }
-            }
-            return result
         }
     }
 }

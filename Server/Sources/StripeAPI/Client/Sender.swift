@@ -1,3 +1,5 @@
+internal import StrictJSON
+
 extension Stripe {
     /// Sends requests under the secret key, and sends them again where that may help.
     struct Sender: Sendable {
@@ -72,7 +74,7 @@ extension Stripe.Sender {
         _ path: [String],
         _ parameters: Stripe.Parameters
     ) -> Stripe.Request {
-        var url = apiBase + "/v1/" + path.map(Stripe.Parameters.escaped).joined(separator: "/")
+        var url = apiBase + "/v1/" + path.map(\.percentEncoded).joined(separator: "/")
         var headers = [
             "authorization": "Bearer \(secretKey.current)",
             "stripe-version": Stripe.apiVersion,

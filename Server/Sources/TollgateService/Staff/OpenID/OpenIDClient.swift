@@ -163,11 +163,11 @@ public final class OpenIDClient: Sendable {
                 fields.append(("client_secret", secret))
             } else {
                 // Each part is escaped before (RFC 6749 §2.3.1).
-                let pair = "\(Self.escaped(settings.clientID)):\(Self.escaped(secret))"
+                let pair = "\(settings.clientID.percentEncoded):\(secret.percentEncoded)"
                 headers["Authorization"] = "Basic \(Data(pair.utf8).base64EncodedString())"
             }
         }
-        let form = fields.map { "\($0.0)=\(Self.escaped($0.1))" }.joined(separator: "&")
+        let form = fields.map { "\($0.0)=\($0.1.percentEncoded)" }.joined(separator: "&")
         let answer = try await transport(
             OpenIDRequest(url: provider.token, headers: headers, form: form)
         )
@@ -196,14 +196,6 @@ public final class OpenIDClient: Sendable {
         }
         return json
     }
-
-    static func escaped(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
-    }
-
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-    )
 }
 
 extension OpenIDSettings {

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Logging
 internal import Storage
 internal import Stores
+internal import StrictJSON
 internal import TollgateAPI
 internal import TollgateCore
 
@@ -67,7 +68,7 @@ public struct OpenIDSignIn: Sendable {
             ("state", derived(secret, "state")), ("nonce", derived(secret, "nonce")),
             ("code_challenge", challenge), ("code_challenge_method", "S256"),
         ]
-        let query = fields.map { "\($0.0)=\(OpenIDClient.escaped($0.1))" }.joined(separator: "&")
+        let query = fields.map { "\($0.0)=\($0.1.percentEncoded)" }.joined(separator: "&")
         let sign = provider.authorization.contains("?") ? "&" : "?"
         return OpenIDStart(address: provider.authorization + sign + query, secret: secret)
     }
