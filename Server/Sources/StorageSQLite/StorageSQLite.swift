@@ -1,6 +1,5 @@
 package import Dispatch
 internal import Foundation
-internal import CSQLite
 public import Storage
 internal import Synchronization
 

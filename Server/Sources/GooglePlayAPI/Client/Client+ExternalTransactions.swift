@@ -1,5 +1,3 @@
-internal import StrictJSON
-
 extension GooglePlay.Client {
     /// `externaltransactions.createexternaltransaction`.
     ///

@@ -1,5 +1,3 @@
-import StrictJSON
-
 extension GooglePlay {
     /// Reads a bucket of Cloud Storage, where the Play Console puts its reports, by the JSON API.
     ///

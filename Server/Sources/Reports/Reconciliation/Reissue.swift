@@ -1,5 +1,3 @@
-internal import TollgateCore
-
 extension Finance {
     /// A report that the store has issued again with other content.
     ///

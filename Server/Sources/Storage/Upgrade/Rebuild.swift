@@ -1,5 +1,4 @@
 internal import Crypto
-internal import TollgateCore
 
 /// Derives everything again from the journal and compares (RULES §10).
 public struct Rebuild: Sendable {
