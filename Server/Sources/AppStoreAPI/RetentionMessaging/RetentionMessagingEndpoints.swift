@@ -5,8 +5,6 @@ public import Foundation
 /// (<https://developer.apple.com/documentation/retentionmessaging>), asked with the same key and
 /// at the same hosts as the App Store Server API.
 extension AppStore.ServerAPIClient {
-    private static let messaging = "/inApps/v1/messaging"
-
     // MARK: - Images
 
     /// Upload Image: a PNG without transparency, 3840 pixels wide and 160 to 2160 high; for a bullet
@@ -21,7 +19,7 @@ extension AppStore.ServerAPIClient {
         var call = Call(
             operation: "Upload Image",
             method: "PUT",
-            path: "\(Self.messaging)/image/\(Self.text(imageIdentifier))",
+            path: Call.image(imageIdentifier),
             query: [("imageSize", size.rawValue)]
         )
         call.png = png
@@ -30,13 +28,14 @@ extension AppStore.ServerAPIClient {
 
     /// Delete Image; refused with 4030019 while a message has it.
     public func deleteImage(_ imageIdentifier: UUID) async throws(AppStore.ServerAPIError) {
-        let path = "\(Self.messaging)/image/\(Self.text(imageIdentifier))"
-        try await sender.send(Call(operation: "Delete Image", method: "DELETE", path: path))
+        try await sender.send(
+            Call(operation: "Delete Image", method: "DELETE", path: Call.image(imageIdentifier))
+        )
     }
 
     /// Get Image List: all images and whether they are approved.
     public func imageList() async throws(AppStore.ServerAPIError) -> [AppStore.RetentionImage] {
-        let call = Call(operation: "Get Image List", path: "\(Self.messaging)/image/list")
+        let call = Call(operation: "Get Image List", path: "\(Call.messaging)/image/list")
         return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.objects("imageIdentifiers", AppStore.RetentionImage.init)
         }
@@ -55,7 +54,7 @@ extension AppStore.ServerAPIClient {
             Call(
                 operation: "Upload Message",
                 method: "PUT",
-                path: "\(Self.messaging)/message/\(Self.text(messageIdentifier))",
+                path: Call.message(messageIdentifier),
                 body: message.json
             )
         )
@@ -63,7 +62,7 @@ extension AppStore.ServerAPIClient {
 
     /// Delete Message.
     public func deleteMessage(_ messageIdentifier: UUID) async throws(AppStore.ServerAPIError) {
-        let path = "\(Self.messaging)/message/\(Self.text(messageIdentifier))"
+        let path = Call.message(messageIdentifier)
         try await sender.send(Call(operation: "Delete Message", method: "DELETE", path: path))
     }
 
@@ -71,7 +70,7 @@ extension AppStore.ServerAPIClient {
     public func messageList()
         async throws(AppStore.ServerAPIError) -> [AppStore.UploadedRetentionMessage]
     {
-        let call = Call(operation: "Get Message List", path: "\(Self.messaging)/message/list")
+        let call = Call(operation: "Get Message List", path: "\(Call.messaging)/message/list")
         return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.objects("messageIdentifiers", AppStore.UploadedRetentionMessage.init)
         }
@@ -87,12 +86,13 @@ extension AppStore.ServerAPIClient {
         locale: String
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Configure Default Message"
+        let message = messageIdentifier.uuidString.lowercased()
         try await sender.send(
             Call(
                 operation: operation,
                 method: "PUT",
-                path: try Self.defaultMessage(productID, locale, operation),
-                body: .object([("messageIdentifier", .string(Self.text(messageIdentifier)))])
+                path: try Call.defaultMessage(productID, locale, operation),
+                body: .object([("messageIdentifier", .string(message))])
             )
         )
     }
@@ -103,7 +103,7 @@ extension AppStore.ServerAPIClient {
         locale: String
     ) async throws(AppStore.ServerAPIError) -> UUID? {
         let operation = "Get Default Message"
-        let path = try Self.defaultMessage(productID, locale, operation)
+        let path = try Call.defaultMessage(productID, locale, operation)
         return try await sender.send(Call(operation: operation, path: path)) {
             fields throws(AppStore.VerificationError) in
             try fields.uuid("messageIdentifier")
@@ -116,22 +116,11 @@ extension AppStore.ServerAPIClient {
         locale: String
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Delete Default Message"
-        let path = try Self.defaultMessage(productID, locale, operation)
+        let path = try Call.defaultMessage(productID, locale, operation)
         try await sender.send(Call(operation: operation, method: "DELETE", path: path))
     }
 
-    private static func defaultMessage(
-        _ productID: String,
-        _ locale: String,
-        _ operation: String
-    ) throws(AppStore.ServerAPIError) -> String {
-        let product = try Call.path(productID, in: operation)
-        return "\(messaging)/default/\(product)/\(try Call.path(locale, in: operation))"
-    }
-
     // MARK: - The realtime URL
-
-    private static let realtimeURLPath = "\(messaging)/realtime/url"
 
     /// Configure Realtime URL: begins with `https://`, at most 256 characters.
     ///
@@ -141,7 +130,7 @@ extension AppStore.ServerAPIClient {
             Call(
                 operation: "Configure Realtime URL",
                 method: "PUT",
-                path: Self.realtimeURLPath,
+                path: Call.realtimeURL,
                 body: .object([("realtimeURL", .string(url))])
             )
         )
@@ -149,16 +138,14 @@ extension AppStore.ServerAPIClient {
 
     /// Get Realtime URL; refused with 4040021 where there is none.
     public func realtimeURL() async throws(AppStore.ServerAPIError) -> String {
-        let call = Call(operation: "Get Realtime URL", path: Self.realtimeURLPath)
-        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
-            try fields.required("realtimeURL")
-        }
+        let call = Call(operation: "Get Realtime URL", path: Call.realtimeURL)
+        return try await sender.send(call, reading: "realtimeURL")
     }
 
     /// Delete Realtime URL.
     public func deleteRealtimeURL() async throws(AppStore.ServerAPIError) {
         try await sender.send(
-            Call(operation: "Delete Realtime URL", method: "DELETE", path: Self.realtimeURLPath)
+            Call(operation: "Delete Realtime URL", method: "DELETE", path: Call.realtimeURL)
         )
     }
 
@@ -171,7 +158,7 @@ extension AppStore.ServerAPIClient {
         let call = Call(
             operation: "Initiate Performance Test",
             method: "POST",
-            path: "\(Self.messaging)/performanceTest",
+            path: "\(Call.messaging)/performanceTest",
             body: .object([("originalTransactionId", .string(originalTransactionID))])
         )
         return try await sender.send(call, AppStore.PerformanceTest.init)
@@ -184,12 +171,30 @@ extension AppStore.ServerAPIClient {
         let operation = "Get Performance Test Results"
         let path = try Call.path(requestID, in: operation)
         return try await sender.send(
-            Call(operation: operation, path: "\(Self.messaging)/performanceTest/result/\(path)"),
+            Call(operation: operation, path: "\(Call.messaging)/performanceTest/result/\(path)"),
             AppStore.PerformanceTestResult.init
         )
     }
+}
 
-    private static func text(_ identifier: UUID) -> String {
-        identifier.uuidString.lowercased()
+extension AppStore.ServerAPIClient.Call {
+    fileprivate static let messaging = "/inApps/v1/messaging"
+    fileprivate static let realtimeURL = "\(messaging)/realtime/url"
+
+    fileprivate static func image(_ identifier: UUID) -> String {
+        "\(messaging)/image/\(identifier.uuidString.lowercased())"
+    }
+
+    fileprivate static func message(_ identifier: UUID) -> String {
+        "\(messaging)/message/\(identifier.uuidString.lowercased())"
+    }
+
+    fileprivate static func defaultMessage(
+        _ productID: String,
+        _ locale: String,
+        _ operation: String
+    ) throws(AppStore.ServerAPIError) -> String {
+        let product = try path(productID, in: operation)
+        return "\(messaging)/default/\(product)/\(try path(locale, in: operation))"
     }
 }

@@ -102,9 +102,7 @@ extension AppStore.ServerAPIClient {
                 ("productId", .string(productID)),
             ])
         )
-        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
-            try fields.required("requestIdentifier")
-        }
+        return try await sender.send(call, reading: "requestIdentifier")
     }
 
     /// Get Status of Subscription Renewal Date Extensions.

@@ -43,7 +43,7 @@ extension AppStore.ServerAPIClient {
         of originalTransactionID: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.SeatInfo {
         let operation = "Get Seat Info"
-        let path = try Self.seats(originalTransactionID, in: operation)
+        let path = try Call.seats(of: originalTransactionID, in: operation)
         return try await sender.send(Call(operation: operation, path: path), AppStore.SeatInfo.init)
     }
 
@@ -61,15 +61,13 @@ extension AppStore.ServerAPIClient {
         let call = Call(
             operation: operation,
             method: "POST",
-            path: try Self.seats(originalTransactionID, in: operation),
+            path: try Call.seats(of: originalTransactionID, in: operation),
             body: .object([
                 ("requestIdentifier", .string(requestIdentifier.uuidString.lowercased())),
                 ("appTransactionId", appTransactionID.map { .string($0) }),
             ])
         )
-        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
-            try fields.required("seatClaimId")
-        }
+        return try await sender.send(call, reading: "seatClaimId")
     }
 
     /// Unclaim Seat, of a member who has left.
@@ -78,7 +76,7 @@ extension AppStore.ServerAPIClient {
         of originalTransactionID: String
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Unclaim Seat"
-        let seats = try Self.seats(originalTransactionID, in: operation)
+        let seats = try Call.seats(of: originalTransactionID, in: operation)
         let claim = try Call.path(seatClaimID, in: operation)
         try await sender.send(
             Call(operation: operation, method: "DELETE", path: "\(seats)/\(claim)")
@@ -92,7 +90,7 @@ extension AppStore.ServerAPIClient {
         withAppTransaction appTransactionID: String
     ) async throws(AppStore.ServerAPIError) {
         let operation = "Associate Seat"
-        let seats = try Self.seats(originalTransactionID, in: operation)
+        let seats = try Call.seats(of: originalTransactionID, in: operation)
         let claim = try Call.path(seatClaimID, in: operation)
         try await sender.send(
             Call(
@@ -103,12 +101,14 @@ extension AppStore.ServerAPIClient {
             )
         )
     }
+}
 
-    private static func seats(
-        _ transactionID: String,
+extension AppStore.ServerAPIClient.Call {
+    fileprivate static func seats(
+        of transactionID: String,
         in operation: String
     ) throws(AppStore.ServerAPIError) -> String {
-        "/groups/v1/transactions/\(try Call.path(transactionID, in: operation))/seats"
+        "/groups/v1/transactions/\(try path(transactionID, in: operation))/seats"
     }
 }
 

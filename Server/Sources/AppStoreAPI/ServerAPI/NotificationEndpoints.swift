@@ -1,4 +1,3 @@
-internal import StrictJSON
 extension AppStore.ServerAPIClient {
     /// Get Notification History, page by page: what was sent, and what could not be delivered.
     ///
@@ -32,9 +31,7 @@ extension AppStore.ServerAPIClient {
             method: "POST",
             path: "/inApps/v1/notifications/test"
         )
-        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
-            try fields.required("testNotificationToken")
-        }
+        return try await sender.send(call, reading: "testNotificationToken")
     }
 
     /// Get Test Notification Status: 4040008 until the first attempt was made.

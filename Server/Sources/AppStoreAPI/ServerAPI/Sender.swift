@@ -22,6 +22,14 @@ extension AppStore {
             }
         }
 
+        /// Sends a call and reads one text of its answer.
+        func send(
+            _ call: ServerAPIClient.Call,
+            reading name: StaticString
+        ) async throws(ServerAPIError) -> String {
+            try await send(call) { fields throws(VerificationError) in try fields.required(name) }
+        }
+
         /// Sends a call until it succeeds or asking again is of no use.
         @discardableResult
         func send(_ call: ServerAPIClient.Call) async throws(ServerAPIError) -> [UInt8] {

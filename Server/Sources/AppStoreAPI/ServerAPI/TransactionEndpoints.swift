@@ -9,9 +9,7 @@ extension AppStore.ServerAPIClient {
         let operation = "Get Transaction Info"
         let path = try Call.path(transactionID, in: operation)
         let call = Call(operation: operation, path: "/inApps/v1/transactions/\(path)")
-        return try await sender.send(call) { fields throws(AppStore.VerificationError) in
-            try fields.required("signedTransactionInfo")
-        }
+        return try await sender.send(call, reading: "signedTransactionInfo")
     }
 
     /// Get Transaction History: everything a customer bought, page by page.
