@@ -3,7 +3,6 @@ internal import Foundation
 public import Reports
 public import Storage
 internal import TollgateAPI
-internal import TollgateCore
 
 /// What App Store Connect's sales and finance reports say, as far as they are here.
 public struct AppStoreLines: Sendable {

@@ -1,6 +1,5 @@
 public import GooglePlayAPI
 public import Logging
-internal import Reports
 internal import Storage
 public import Stores
 public import TollgateCore
