@@ -41,16 +41,16 @@ struct CatalogOverTimeTests {
     @Test(
         "a version that does not list an app says nothing of its purchases",
         arguments: [
-            ("com.example.reader", -1, "coins"), ("com.example.reader", 5, "coins"),
-            ("com.example.reader", 15, "coins"), ("com.example.mac", 5, "mac_coins"),
-            ("com.example.mac", 15, "mac_coins"), ("com.example.watch", 5, "watch_coins"),
-            ("com.example.watch", 15, "watch_coins"), ("com.example.watch", 25, "watch_coins"),
+            ("reader", -1, "coins", 1), ("reader", 5, "coins", 1), ("reader", 15, "coins", 10),
+            ("reader", 25, "coins", 20), ("mac", 5, "mac_coins", 10), ("mac", 15, "mac_coins", 10),
+            ("mac", 25, "mac_coins", 20), ("watch", 5, "watch_coins", 20),
+            ("watch", 15, "watch_coins", 20), ("watch", 25, "watch_coins", 20),
             // Nobody has ever listed it: nobody loses what they bought.
-            ("com.example.gone", 5, "coins"),
-        ] as [(String, Double, String)]
+            ("gone", 5, "coins", 1),
+        ] as [(String, Double, String, Int64)]
     )
-    func severalApps(application: String, day: Double, product: String) {
-        func catalog(_ apps: [String]) -> Catalog {
+    func severalApps(app: String, day: Double, product: String, coins: Int64) {
+        func catalog(_ apps: [String], coins: Int64) -> Catalog {
             Catalog(
                 products: [
                     .init(
@@ -59,7 +59,7 @@ struct CatalogOverTimeTests {
                         kind: .consumable,
                         appStoreProductID: apps.isEmpty ? "coins" : nil,
                         appStoreProductIDs: apps.isEmpty ? nil : ["reader": "coins"],
-                        coins: 100
+                        coins: coins
                     )
                 ]
                     + apps.dropFirst().map { app in
@@ -68,23 +68,24 @@ struct CatalogOverTimeTests {
                             name: "Coins",
                             kind: .consumable,
                             appStoreProductIDs: [app: "coins"],
-                            coins: 500
+                            coins: coins
                         )
                     },
                 apps: apps.map { .init(id: $0, name: $0, bundleID: "com.example.\($0)") }
             )
         }
         let history = Self.history(
-            (0, catalog([])),
-            (10, catalog(["reader", "mac"])),
-            (20, catalog(["reader", "mac", "watch"]))
+            (0, catalog([], coins: 1)),
+            (10, catalog(["reader", "mac"], coins: 10)),
+            (20, catalog(["reader", "mac", "watch"], coins: 20))
         )
         let found = history.product(
             StoreProduct(.appStore, "coins"),
-            in: application,
+            in: "com.example.\(app)",
             at: .day(day)
         )
         #expect(found?.id == product)
+        #expect(found?.coins == coins)
     }
 
     @Test("before the first catalog was adopted its policies hold, not those of later ones")

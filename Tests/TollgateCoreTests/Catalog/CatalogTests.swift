@@ -358,6 +358,15 @@ struct CatalogTests {
             $0.products[0].googlePlayProductID = "premium"
             $0.products[0].googlePlayBasePlans = [text($1)]
         },
+        Bound("apps[0].id", 1...80) {
+            $0.apps = [.init(id: text($1), name: "Reader", bundleID: "com.example.reader")]
+        },
+        Bound("apps[0].bundle_id", 1...155) {
+            $0.apps = [.init(id: "reader", name: "Reader", bundleID: text($1))]
+        },
+        Bound("apps[0].package_name", 1...150) {
+            $0.apps = [.init(id: "reader", name: "Reader", packageName: text($1))]
+        },
         Bound("past_due_grace", 0...2_592_000_000) { $0.pastDueGrace = $1 },
         Bound("gates.minimum_age", 1...120) { $0.gates.minimumAge = Int($1) },
     ]
@@ -375,11 +384,12 @@ struct CatalogTests {
         #expect(places(bound.allowed.lowerBound - 1) == [bound.testDescription])
     }
 
-    @Test("ids, currencies and storefronts have exactly their letters")
+    @Test("ids, currencies, storefronts and teams have exactly their letters")
     func letters() {
         let small = Set("abcdefghijklmnopqrstuvwxyz")
         let large = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-        let ids = small.union(large).union("0123456789.-_")
+        let teams = large.union("0123456789")
+        let ids = small.union(teams).union(".-_")
         for byte in UInt8(1)..<128 {
             let letter = Character(UnicodeScalar(byte))
             var catalog = Self.sound
@@ -391,6 +401,10 @@ struct CatalogTests {
             catalog = Self.sound
             catalog.checkout.storefronts = ["US\(letter)"]
             #expect(catalog.validate().isEmpty == large.contains(letter), "store with \(byte)")
+            let team = "A1B2C3D4E\(letter)"
+            catalog = Self.sound
+            catalog.apps = [.init(id: "a", name: "A", bundleID: "com.example.a", teamID: team)]
+            #expect(catalog.validate().isEmpty == teams.contains(letter), "team with \(byte)")
         }
     }
 
