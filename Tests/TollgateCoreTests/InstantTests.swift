@@ -33,6 +33,22 @@ struct InstantTests {
         }
     }
 
+    @Test(
+        "a day is one that the calendar has, in the years 1 to 9999",
+        arguments: [
+            (1, 1, 1, true), (9999, 12, 31, true), (2024, 2, 29, true), (2000, 2, 29, true),
+            (2025, 2, 29, false), (1900, 2, 29, false), (2025, 4, 31, false),
+            (0, 12, 31, false), (10_000, 1, 1, false), (2025, 0, 1, false), (2025, 13, 1, false),
+            (2025, 1, 0, false), (2025, 1, 32, false), (.max, 1, 1, false), (.min, 1, 1, false),
+            (2025, .max, 1, false), (2025, .min, 1, false), (2025, 1, .max, false),
+            (2025, 1, .min, false),
+        ] as [(Int64, Int64, Int64, Bool)]
+    )
+    func day(year: Int64, month: Int64, day: Int64, isThere: Bool) {
+        let checked = CivilDay(checking: year, month: month, day: day)
+        #expect(checked == (isThere ? CivilDay(year: year, month: month, day: day) : nil))
+    }
+
     @Test("arithmetic ends at the last instant that there is, and does not trap")
     func saturation() {
         let (first, last) = (Instant(milliseconds: .min), Instant(milliseconds: .max))

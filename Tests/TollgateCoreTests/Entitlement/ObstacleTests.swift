@@ -44,13 +44,19 @@ struct ObstacleTests {
         #expect(obstacle.until == nil)
     }
 
-    @Test("another plan of the group, unless the App Store changes one into the other")
+    @Test(
+        "another plan of the group, unless both are the App Store's, which changes one to the other"
+    )
     func group() throws {
         let facts: [Fact] = [.paid("p1", 0, 30)]
         #expect(try obstacle(to: "yearly", in: .stripe, after: facts, day: 1) != nil)
         #expect(try obstacle(to: "yearly", in: .appStore, after: facts, day: 1) == nil)
         #expect(try obstacle(to: "monthly", in: .appStore, after: facts, day: 1) != nil)
         #expect(try obstacle(to: "lifetime", in: .stripe, after: facts, day: 1) == nil)
+        let ofStripe: [Fact] = [.plan("active", 0, .item(0, 30, "price_monthly"))]
+        for store in Store.selling {
+            #expect(try obstacle(to: "yearly", in: store, after: ofStripe, day: 1) != nil)
+        }
         let owned: [Fact] = [.bought("l1", .nonConsumable, "lifetime", on: 0)]
         #expect(try obstacle(to: "yearly", in: .stripe, after: owned, day: 1) == nil)
     }
