@@ -153,6 +153,13 @@ struct CoinLotTests {
             clawed: 5
         ),
         changed(
+            "a reversal of what a newer word dates before it leaves the refund of after it",
+            [
+                .paid("p1", 0, 30, said: 11, revoked: 10), .paid("p1", 0, 30, said: 12, revoked: 5),
+                .reversed("p1", 7),
+            ]
+        ),
+        changed(
             "a refund that a receipt alone knows takes all",
             [
                 .paid("p1", 0, 30),
@@ -194,6 +201,37 @@ struct CoinLotTests {
             testDescription: "A20: the word of the upgrade is lost, and the new plan is known",
             facts: [.paid("p1", 0, 30), .paid("p2", 21, 386, Shop.yearly)],
             lots: [Lot(id: "p1", credit: 10, clawed: 3)]
+        ),
+        Case(
+            testDescription: "A20: the word of the upgrade comes after the new plan's start",
+            facts: [
+                .paid("p1", 0, 30, said: 24, upgraded: true), .paid("p2", 15, 380, Shop.yearly),
+            ],
+            lots: [Lot(id: "p1", credit: 10, clawed: 5)]
+        ),
+        Case(
+            testDescription: "A20: or before that of the next plan that is known",
+            facts: [
+                .paid("p1", 0, 30, said: 12, upgraded: true), .paid("p2", 24, 389, Shop.yearly),
+            ],
+            lots: [Lot(id: "p1", credit: 10, clawed: 6)]
+        ),
+        Case(
+            testDescription: "A20: of several later plans the next one replaces it",
+            facts: [
+                .paid("p1", 0, 30), .paid("p2", 15, 380, Shop.yearly), .paid("p3", 24, 54),
+            ],
+            lots: [
+                Lot(id: "p1", credit: 10, clawed: 5), Lot(id: "p3", credit: 10, day: 24),
+            ]
+        ),
+        Case(
+            testDescription: "a refund seconds after the end, and another plan since the end",
+            facts: [
+                .paid("p1", 0, 30, said: 31, revoked: 30 + 20.0 / 86_400),
+                .paid("p2", 30, 395, Shop.yearly),
+            ],
+            lots: [Lot(id: "p1", credit: 10, clawed: 10)]
         ),
         Case(
             testDescription: "A20: a plan is changed after its renewal was charged ahead",

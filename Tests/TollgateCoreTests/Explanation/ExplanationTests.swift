@@ -163,6 +163,15 @@ struct ExplanationTests {
         #expect(explanation.facts.map(\.stated) == [.day(0), .day(30), .day(30)])
     }
 
+    @Test("reports about a free subscription of the App Store are told beside its transaction")
+    func free() {
+        let key = Purchase.Key.appStore("r1")
+        let facts: [Fact] = [.bought("r1", .unstated, "reader", on: 0), .reader(false, 1, key)]
+        #expect(
+            Self.explain(facts, 2, "archive").facts.map(\.kind) == ["period", "free_subscription"]
+        )
+    }
+
     @Test("only purchases that may have to do with it are told, unknown products among them")
     func concerns() {
         let purchases: [Fact] = [

@@ -338,7 +338,7 @@ struct AppStoreBoundaryTests {
         Story(
             testDescription: "nor does one that knows of no grace period",
             facts: [
-                .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30),
+                .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30, reaching: 30),
                 receiptTerms(35, renews: true), .status(3, 35, source: "receipt:t"),
             ],
             expected: [.on(45, .grace), .off(46)]
@@ -366,7 +366,7 @@ struct AppStoreBoundaryTests {
                 .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30), .paid("p2", 32, 39),
                 receiptTerms(40, renews: true), .status(2, 40, source: "receipt:t"),
             ],
-            expected: [.on(38, .payment), .off(41)]
+            expected: [.on(38, .payment), .off(39, plus: hour), .off(41)]
         ),
         Story(
             testDescription: "what was signed is over, and the receipt's status holds",
@@ -382,6 +382,13 @@ struct AppStoreBoundaryTests {
                 .paid("p1", 0, 30), .status(3, 30), .status(4, 31, source: "receipt:t"),
             ],
             expected: [.on(33, .grace), .off(34)]
+        ),
+        Story(
+            testDescription: "but not one at the clock of the failure",
+            facts: [
+                .paid("p1", 0, 30), .status(3, 30), .status(4, 30, source: "receipt:t"),
+            ],
+            expected: [.off(31)]
         ),
         Story(
             testDescription: "of terms at one clock the signed ones hold",
@@ -461,6 +468,12 @@ struct AppStoreBoundaryTests {
         ]
         #expect(Self.asks(grace))
         #expect(!Self.asks(Array(grace.dropLast()) + [.status(3, 46, source: "receipt:t")]))
+        let terms: [Fact] = [.paid("p1", 0, 30), .terms(30, grace: 46)]
+        #expect(Self.asks(terms + [.status(2, 45, source: "receipt:t")]))
+        // Nothing was signed to last, both say that billing failed, or the receipt is not newer.
+        #expect(!Self.asks([.paid("p1", 0, 30), .status(2, 45, source: "receipt:t")]))
+        #expect(!Self.asks(terms + [.status(3, 40), .status(2, 45, source: "receipt:t")]))
+        #expect(!Self.asks(Array(refusal.dropLast()) + [.status(2, 40, source: "receipt:t")]))
     }
 
     @Test(

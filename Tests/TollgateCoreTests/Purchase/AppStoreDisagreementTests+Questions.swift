@@ -152,6 +152,19 @@ extension AppStoreDisagreementTests {
         #expect(renewal.value.nextProduct == "p" && renewal.value.renewalDate == .day(30))
     }
 
+    @Test(
+        "terms of a receipt leave a signed grace period that still runs, and may name a later one",
+        arguments: [
+            (29, nil, 30), (29, 25, 30), (29, 35, 35), (30, nil, nil), (31, 25, 25),
+        ] as [(Double, Double?, Double?)]
+    )
+    func grace(day: Double, receipt: Double?, holds: Double?) throws {
+        var terms = Fact.terms(day, grace: receipt)
+        terms.source = "receipt:1"
+        let renewal = try #require(World([.terms(20, grace: 30), terms]).records.first?.renewal)
+        #expect(renewal.value.graceEnd == holds.map { .day($0) })
+    }
+
     // MARK: - Journal rows of before
 
     @Test("a reversal without its period is of the one that its message states")

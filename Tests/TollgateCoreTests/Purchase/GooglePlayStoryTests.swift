@@ -403,7 +403,7 @@ struct GooglePlayStoryTests {
                     .item(to: 30, order: "GPA.2", phase: "prorationPeriod"),
                     token: "B"
                 ),
-                .order("GPA.2", 1, from: 0, to: 30, tax: 2, isTaxInclusive: true, token: "B"),
+                .order("GPA.2", 1, from: 0, to: 30, tax: 1, isTaxInclusive: true, token: "B"),
             ],
             coins: 20
         ),

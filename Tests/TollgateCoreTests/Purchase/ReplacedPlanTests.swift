@@ -210,6 +210,14 @@ struct ReplacedPlanTests {
                 ],
                 [.paid("p1", 0, 30)], 10
             ),
+            // Only the first period is what was paid before.
+            (
+                [
+                    .paid("b1", 15, 45, previous: "1", price: 0),
+                    .paid("b2", 45, 75, previous: "1", price: 0),
+                ],
+                [.paid("p1", 0, 365)], 10
+            ),
             ([.paid("b1", 15, 45, previous: "1", price: 0)], [.paid("p1", 0, 30)], 10),
             ([.paid("b1", 15, 30, previous: "1", price: 9_990)], [.paid("p1", 0, 30)], 10),
             ([.paid("b1", 15, 30, previous: "1")], [.paid("p1", 0, 30)], 10),

@@ -20,6 +20,24 @@ struct StatementTests {
         }
         let lines: [StripeInvoice.Line] = [.charge(0, 30), .credit(0, 30), .full(0, 30)]
         #expect(invoice(lines.reversed()).lines == lines)
+
+        let sold: [GooglePlayOrder.Line] = [
+            .init(product: "a", plan: "monthly"), .init(product: "a", plan: "yearly"),
+            .init(product: "b"),
+        ]
+        let refunds: [GooglePlayOrder.Refund] = [
+            .init(at: .day(1), isPartial: true),
+            .init(at: .day(1), isPartial: true, total: .init(micros: 2, currency: "USD")),
+            .init(at: .day(2), isPartial: true),
+        ]
+        let order = GooglePlayOrder(
+            id: "GPA.1",
+            state: "PROCESSED",
+            lines: sold.reversed(),
+            refunds: refunds.reversed()
+        )
+        #expect(order.lines == sold)
+        #expect(order.refunds == refunds)
     }
 
     @Test("a payment has one line for each price, with no nonsense in it")
@@ -70,6 +88,22 @@ struct StatementTests {
             start: .day(0)
         )
         #expect(!period.isUpgraded && !period.isFamilyShared && period.quantity == 1)
+    }
+
+    @Test("what it leaves out of Google Play is not so, and needs no acknowledgement")
+    func defaultsOfGooglePlay() {
+        typealias Item = GooglePlaySubscription.Item
+        let plain = Item(product: "premium", renews: true)
+        for flag in [\Item.isPrepaid, \.isRemoved, \.awaitsConsent] {
+            #expect(plain[keyPath: flag] == nil, "not false: older records keep their bytes")
+        }
+        #expect(Item(product: "premium", renews: true, isPrepaid: true).isPrepaid == true)
+        #expect(Item(product: "premium", renews: true, isRemoved: true).isRemoved == true)
+        #expect(Item(product: "premium", renews: true, awaitsConsent: true).awaitsConsent == true)
+        #expect(GooglePlaySubscription(state: "ACTIVE", start: nil, items: []).isAcknowledged)
+        #expect(GooglePlayPurchase(state: "PENDING", completed: nil, lines: []).isAcknowledged)
+        #expect(!GooglePlayPurchase.Line(product: "coins").isConsumed)
+        #expect(!GooglePlayOrder.Refund(at: .day(0), isPartial: false).isChargeback)
     }
 
     @Test("a payment has failed once its bank has refused it, until somebody pays")
