@@ -369,6 +369,21 @@ struct AppStoreBoundaryTests {
             expected: [.on(38, .payment), .off(39, plus: hour), .off(41)]
         ),
         Story(
+            testDescription: "nor in the instant in which that begins",
+            facts: [
+                .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30), .paid("p2", 35, 42),
+                .status(2, 35, source: "receipt:t"),
+            ],
+            expected: [.on(41, .payment), .off(42, plus: hour)]
+        ),
+        Story(
+            testDescription: "what is signed in the instant in which a period begins is its own",
+            facts: [
+                .paid("p1", 30, 31), .terms(30, grace: 40), .status(2, 35, source: "receipt:t"),
+            ],
+            expected: [.on(39, .grace), .off(40)]
+        ),
+        Story(
             testDescription: "what was signed is over, and the receipt's status holds",
             facts: [
                 .paid("p1", 0, 30), .terms(0), .status(1, 0, reaching: 30),
@@ -424,7 +439,38 @@ struct AppStoreBoundaryTests {
         ),
     ]
 
-    static let stories = revocations + reaches + shares + failures + receipts
+    /// RULES §2.14: a renewal that was charged ahead.
+    static let ahead = [
+        Story(
+            testDescription: "another plan that began before the charge ends with it",
+            facts: [.paid("y", 0, 30, Shop.yearly), .paid("p2", 30, 60, said: 29)],
+            expected: [.archive(29, .payment), .on(31, .payment), .archive(31, nil)],
+            coins: 10
+        ),
+        Story(
+            testDescription: "so does one that begins in the instant of the charge",
+            facts: [
+                .paid("p1", 0, 30), .paid("p2", 30, 60, said: 29.5),
+                .paid("y", 29.5, 394.5, Shop.yearly),
+            ],
+            expected: [.archive(29.75, .payment), .on(31, .payment), .archive(31, nil)]
+        ),
+        Story(
+            testDescription: "one that begins with the renewal did not begin before it",
+            facts: [.paid("p2", 30, 60, said: 29), .paid("y", 30, 395, Shop.yearly)],
+            expected: [.on(31, .payment), .archive(31, .payment)],
+            coins: 10
+        ),
+        Story(
+            testDescription: "the same plan is not another one",
+            facts: [
+                .paid("p1", 0, 30), .paid("p2", 30, 60, said: 29), .paid("p3", 29.5, 59.5),
+            ],
+            coins: 30
+        ),
+    ]
+
+    static let stories = revocations + reaches + shares + failures + receipts + ahead
 
     @Test("access follows the rules to the millisecond", arguments: stories)
     func access(_ story: Story) { expect(story) }

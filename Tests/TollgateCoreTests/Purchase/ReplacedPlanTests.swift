@@ -129,6 +129,56 @@ struct ReplacedPlanTests {
             ground: nil
         ),
         Word(
+            testDescription: "a transaction and the status of its own message, a minute apart",
+            facts: [
+                .status(1, 60, plus: 30_000, reaching: 365), year(60, plus: 90_000),
+            ],
+            ground: .payment
+        ),
+        Word(
+            testDescription: "a receipt is no signature",
+            facts: [.paid("y", 0, 365, Shop.yearly, said: 75, source: "receipt:y")],
+            ground: nil
+        ),
+        Word(
+            testDescription: "REFUND_REVERSED from before the switch",
+            facts: [year(0), .reversed("y", 55)],
+            ground: nil
+        ),
+        Word(
+            testDescription: "REFUND_REVERSED that is signed beside the switch",
+            facts: [
+                year(75, revoked: true),
+                .said(.refundReversed(period: "y"), on: 60, plus: 60_000),
+            ],
+            ground: nil
+        ),
+        Word(
+            testDescription: "REFUND_REVERSED, and another refund after it",
+            facts: [
+                year(60, revoked: true), .reversed("y", 75),
+                .paid("y", 0, 365, Shop.yearly, said: 78, revoked: 78),
+            ],
+            ground: nil
+        ),
+        Word(
+            testDescription: "seats that were added are no later period",
+            facts: [
+                .paid("y", 0, 365, Shop.yearly, said: 75, seats: 10),
+                .paid("a", 50, 365, Shop.yearly, seats: 5, addition: true),
+            ],
+            ground: .payment,
+            isAsked: true
+        ),
+        Word(
+            testDescription: "nor is a renewal that never began",
+            facts: [
+                .paid("r", 30, 60, said: 29), .paid("y", 29.5, 394.5, Shop.yearly, said: 75),
+            ],
+            ground: .payment,
+            isAsked: true
+        ),
+        Word(
             testDescription: "a later period has begun since",
             facts: [
                 year(0), .paid("z", 65, 70, Shop.yearly), .status(1, 75), year(76),
@@ -148,12 +198,44 @@ struct ReplacedPlanTests {
         #expect(plan.isContested == (word.isAsked && word.ground == .payment))
     }
 
-    @Test("a word about a period that is over when it is signed says nothing of it")
-    func over() {
-        let facts: [Fact] = [.paid("p1", 0, 30, said: 40)]
-        let plan = Self.plan(facts, replaced: [10])
+    @Test(
+        "a word about a period that is over when it is signed says nothing of it",
+        arguments: [30, 40]
+    )
+    func over(day: Double) {
+        let plan = Self.plan([.paid("p1", 0, 30, said: day)], replaced: [10])
         #expect(Self.timeline(plan).ground(at: .day(20)) == nil)
         #expect(plan.evaluate(in: Shop.history).wanted.isEmpty)
+    }
+
+    @Test("a reversal of what is over is not asked about", arguments: [30, 40])
+    func reversedWhenOver(day: Double) {
+        let facts: [Fact] = [
+            .paid("p1", 0, 30, said: 10, revoked: 10, switched: true), .reversed("p1", day),
+        ]
+        #expect(Self.plan(facts, replaced: [10]).evaluate(in: Shop.history).wanted.isEmpty)
+    }
+
+    @Test("what is said since a later period began is about that one", arguments: [65, 75])
+    func later(begin: Double) {
+        let later = Fact.paid("z", begin, begin + 5, Shop.yearly)
+        for word in [Fact.status(1, 75), Self.year(75)] {
+            let plan = Self.plan([Self.year(0), later, word], replaced: [60])
+            #expect(Self.timeline(plan).ground("archive", at: .day(62)) == nil)
+        }
+        // A status that is signed then says nothing of the one before, so that is asked about.
+        let facts = [Self.year(72), .paid("z", 74, 79, Shop.yearly), .status(1, 75)]
+        let wanted = Self.plan(facts, replaced: [60]).evaluate(in: Shop.history).wanted
+        #expect(wanted == [Wanted(kind: .subscriptionStatus, object: "1")])
+    }
+
+    @Test("a word between two replacements is about the first one, and no status says it")
+    func between() {
+        var plan = Self.plan([Self.year(12)], replaced: [10])
+        plan.isContinued(by: Successor(id: "3", since: .day(40)))
+        #expect(plan.effectivePeriods.map(\.end) == [.day(40)])
+        let wanted = plan.evaluate(in: Shop.history).wanted
+        #expect(wanted == [Wanted(kind: .subscriptionStatus, object: "1")])
     }
 
     // MARK: - To and fro
@@ -184,6 +266,13 @@ struct ReplacedPlanTests {
                 #expect(ends.last == .day(end))
             }
         }
+    }
+
+    @Test("a renewal that names what came back by the store's word alone replaces nothing")
+    func renewed() {
+        let facts: [Fact] = [.paid("p1", 0, 30, said: 12), .paid("p2", 20, 50, previous: "2")]
+        let plan = Self.plan(facts, replaced: [10, 15])
+        #expect(plan.effectivePeriods.map(\.end) == [.day(20), .day(50)])
     }
 
     // MARK: - Coins
