@@ -538,6 +538,11 @@ struct AppStoreBoundaryTests {
         // A refund explains it, and so does an upgrade.
         #expect(!Self.asks([paid, status(29), .paid("p1", 0, 30, said: 20, revoked: 20)]))
         #expect(!Self.asks([paid, status(29), .paid("p2", 20, 29, Shop.yearly, said: 29)]))
+        // What a status says in the first instant of a period is about that period.
+        #expect(Self.asks([.paid("p2", 30, 60, said: 29), status(30)]))
+        #expect(!Self.asks([.paid("p2", 30, 60, said: 29), .status(5, 30)]))
+        // A receipt's plan without an end is over after the catalog's month.
+        #expect(!Self.asks([.bought("1", .autoRenewable, "monthly", on: 0), status(40)]))
     }
 
     @Test("what several rules ask is asked once")

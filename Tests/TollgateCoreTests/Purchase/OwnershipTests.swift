@@ -353,6 +353,7 @@ struct OwnershipTests {
             [.reference("user_1")]
         ),
         (.claimed("ann", .observed, 0), [ann]), (.reader(false, 0), [ann]),
+        (.reader(true, 0, .appStore("r1")), [ann]),
         (.said(.assignment(Assignment(customer: Customer.ID("ann"))), on: 0), [ann]),
         (ExplanationTests.granted, [ann]), (ExplanationTests.coins(5), [ann]),
     ]

@@ -53,6 +53,18 @@ struct PredecessorTests {
         #expect(Self.owners(Self.followed(Purchase(key: Self.plan))) == Self.owners(bundle))
     }
 
+    @Test("what does not continue a purchase takes over no claims of it")
+    func noPredecessor() {
+        var plan = Self.plan()
+        plan.join(.claimed("ann", .purchased, 1))
+        var other = Purchase(
+            key: Self.bundle,
+            joining: [Self.about(Self.bundle, .paid("b", 0, 30))]
+        )
+        other.follow(plan)
+        #expect(Self.owners(other) == [[.unclaimed(Self.bundle)]])
+    }
+
     @Test("claims follow, by every policy and with their times")
     func claims() {
         var plan = Self.plan()

@@ -321,6 +321,7 @@ struct ReplacedPlanTests {
                 [.paid("b1", 15, 30, previous: "1", price: 0)],
                 [.paid("p0", -30, 0), .paid("p1", 0, 30), .paid("p2", 30, 60)], 0
             ),
+            ([.paid("b1", 15, 30, previous: "1", price: 0)], [.paid("p1", 15, 45)], 0),
         ] as [([Fact], [Fact], Int64)]
     )
     func migrated(_ facts: [Fact], plan: [Fact], coins: Int64) {
