@@ -36,8 +36,9 @@ extension Purchase {
         case .purchased: return known.earliest != nil
         case .observed: return known.earliest != nil || known.observed != nil
         case .restored:
-            // Restoring again counts where somebody else restored in between.
-            guard let latest = known.latestRestore else { return false }
+            // Restoring again counts where somebody else restored in between, or another buyer came.
+            guard let latest = known.latestRestore, record.buyerSince.map({ $0 <= latest }) ?? true
+            else { return false }
             return claims.allSatisfy { other in
                 other.customer == claim.customer || other.latestRestore.map { $0 < latest } ?? true
             }

@@ -70,6 +70,15 @@ extension Purchase.Record {
         }
     }
 
+    /// The instant from which restores are about the newest buyer; `nil`: nobody else came before.
+    var buyerSince: Instant? {
+        switch self {
+        case .appStore(let record): record.buyerSince
+        case .googlePlay(let record): record.buyerSince
+        case .stripe, .own: nil
+        }
+    }
+
     var products: [StoreProduct] {
         switch self {
         case .appStore(let record): record.products

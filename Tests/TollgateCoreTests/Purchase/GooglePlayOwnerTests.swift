@@ -92,6 +92,14 @@ struct GooglePlayOwnerTests {
         )
         let after = Fact.claimed("ann", .restored, 15, .play("B"))
         #expect(try Self.owners([Self.first, other, after], .transfer) == [[OwnershipTests.ann]])
+        // So it is news, though nobody else has restored.
+        func knows(_ facts: [Fact]) -> Bool? {
+            let record = World(facts).records.first { $0.key == .play("B") }
+            return record?.knows(Claim(customer: Customer.ID("ann"), mode: .restored))
+        }
+        #expect(knows([Self.first, other, before]) == false)
+        #expect(knows([Self.first, other, before, after]) == true)
+        #expect(knows([Self.first, Self.second, before]) == true)
     }
 
     @Test("a restore from before another buyer's token is not about those that follow it either")

@@ -325,6 +325,102 @@ struct OwnershipTests {
         }
     }
 
+    struct Repeated: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let facts: [Fact]
+        let customer: String
+        let mode: Claim.Mode
+        let isKnown: Bool
+        init(
+            _ testDescription: String,
+            _ facts: [Fact],
+            _ customer: String,
+            _ mode: Claim.Mode,
+            isKnown: Bool
+        ) {
+            (self.testDescription, self.facts, self.isKnown) = (testDescription, facts, isKnown)
+            (self.customer, self.mode) = (customer, mode)
+        }
+    }
+
+    private static let bought = Fact.claimed("ann", .purchased, 1)
+    private static let observed = Fact.claimed("ann", .observed, 1)
+    private static let restored = Fact.claimed("ann", .restored, 5)
+
+    static let repeated = [
+        Repeated("the first claim", [], "ann", .purchased, isKnown: false),
+        Repeated("observed again", [observed], "ann", .observed, isKnown: true),
+        Repeated("observed by another", [observed], "bob", .observed, isKnown: false),
+        Repeated("bought, after it was observed", [observed], "ann", .purchased, isKnown: false),
+        Repeated("observed, after it was bought", [bought], "ann", .observed, isKnown: true),
+        Repeated("bought again", [bought], "ann", .purchased, isKnown: true),
+        Repeated("bought by another", [bought], "bob", .purchased, isKnown: false),
+        Repeated("restored by who bought it", [bought], "ann", .restored, isKnown: false),
+        Repeated("restored again", [restored], "ann", .restored, isKnown: true),
+        Repeated("bought, after it was restored", [restored], "ann", .purchased, isKnown: true),
+        Repeated(
+            "restored again, after another bought it",
+            [restored, .claimed("bob", .purchased, 7)],
+            "ann",
+            .restored,
+            isKnown: true
+        ),
+        Repeated(
+            "restored again, after another restored it",
+            [restored, .claimed("bob", .restored, 7)],
+            "ann",
+            .restored,
+            isKnown: false
+        ),
+        Repeated(
+            "restored again, after another restored it in the same instant",
+            [restored, .claimed("bob", .restored, 5)],
+            "ann",
+            .restored,
+            isKnown: false
+        ),
+        Repeated(
+            "restored again by the last of several",
+            [restored, .claimed("bob", .restored, 7)],
+            "bob",
+            .restored,
+            isKnown: true
+        ),
+        Repeated(
+            "restored again, after another token began",
+            [restored, .paid("p2", 30, 60, token: "b")],
+            "ann",
+            .restored,
+            isKnown: false
+        ),
+        Repeated(
+            "restored again, since another token began",
+            [.claimed("ann", .restored, 30), .paid("p2", 30, 60, token: "b")],
+            "ann",
+            .restored,
+            isKnown: true
+        ),
+    ]
+
+    @Test("a claim is known where it would change nothing", arguments: repeated)
+    func known(_ story: Repeated) {
+        let claim = Claim(customer: Customer.ID(story.customer), mode: story.mode)
+        let before = Purchase(
+            key: .appStore(),
+            joining: [.paid("p1", 0, 30, token: "a")] + story.facts
+        )
+        #expect(before.knows(claim) == story.isKnown)
+        guard story.isKnown else { return }
+        var after = before
+        after.join(.claimed(story.customer, story.mode, 40))
+        for policy in Catalog.Ownership.allCases {
+            var catalog = Shop.catalog
+            catalog.ownership = policy
+            let history = Shop.history(catalog)
+            #expect(after.evaluate(in: history) == before.evaluate(in: history))
+        }
+    }
+
     @Test("a policy is that of the day on which the epoch began")
     func policyOfTheDay() {
         var (keep, transfer) = (Shop.catalog, Shop.catalog)

@@ -34,6 +34,9 @@ extension AppStoreRecord {
         return epochs
     }
 
+    /// The start of the newest epoch; `nil`: nobody else came before.
+    var buyerSince: Instant? { epochs.last.flatMap { $0.isFirst ? nil : $0.start } }
+
     /// The token of the purchase that this one begins to continue at `start`.
     private func inheritedToken(at start: Instant) -> String? {
         predecessors?.first { $0.since == start }?.token
