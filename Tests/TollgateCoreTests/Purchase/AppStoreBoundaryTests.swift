@@ -462,6 +462,15 @@ struct AppStoreBoundaryTests {
             coins: 10
         ),
         Story(
+            testDescription: "a charge that is stated again after another plan began",
+            facts: [
+                .paid("p2", 30, 60, said: 29), .paid("p2", 30, 60, said: 29.8),
+                .paid("y", 29.5, 394.5, Shop.yearly),
+            ],
+            expected: [.off(31), .archive(31, .payment)],
+            coins: 0
+        ),
+        Story(
             testDescription: "the same plan is not another one",
             facts: [
                 .paid("p1", 0, 30), .paid("p2", 30, 60, said: 29), .paid("p3", 29.5, 59.5),

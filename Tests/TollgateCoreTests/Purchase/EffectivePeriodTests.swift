@@ -21,6 +21,12 @@ struct EffectivePeriodTests {
         let rows: [Row]
     }
 
+    private static let receiptGrace = Fact.said(
+        .renewal(RenewalTerms(willRenew: true, graceEnd: .day(46))),
+        on: 30,
+        source: "receipt:t"
+    )
+
     static let cases = [
         Case(
             testDescription: "one after the other, without window and reach of a status",
@@ -91,6 +97,30 @@ struct EffectivePeriodTests {
                 .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30), .status(3, 40),
             ],
             rows: [Row(id: "p1", end: 30, grace: 40)]
+        ),
+        Case(
+            testDescription: "before its date and twice: the first time counts",
+            facts: [
+                .paid("p1", 0, 30), .terms(30, grace: 46), .status(4, 30), .status(3, 40),
+                .status(2, 43),
+            ],
+            rows: [Row(id: "p1", end: 30, grace: 40)]
+        ),
+        Case(
+            testDescription: "a legacy receipt ends a grace that only a receipt stated",
+            facts: [
+                .paid("p1", 0, 30), receiptGrace, .status(3, 36, source: "receipt:t"),
+                .status(2, 38, source: "receipt:t"), .status(3, 41), .paid("p2", 50, 80),
+            ],
+            rows: [Row(id: "p1", end: 30, grace: 36), Row(id: "p2", end: 80)]
+        ),
+        Case(
+            testDescription: "and none that was signed, too",
+            facts: [
+                .paid("p1", 0, 30), .terms(30, grace: 46), receiptGrace,
+                .status(3, 36, source: "receipt:t"), .paid("p2", 50, 80),
+            ],
+            rows: [Row(id: "p1", end: 30, grace: 46), Row(id: "p2", end: 80)]
         ),
         Case(
             testDescription: "a legacy receipt ends no grace that was signed",
@@ -243,6 +273,25 @@ struct EffectivePeriodTests {
             rows: [Row(id: "p1", end: 30, seatRefunds: [10: 5])]
         ),
         Case(
+            testDescription: "one of three that was taken back, and refunded again",
+            facts: [
+                .paid("p1", 0, 30, said: 4, seats: 5, returned: 1),
+                .paid("p1", 0, 30, said: 5, seats: 5, returned: 3),
+                .paid("p1", 0, 30, said: 8, seats: 5, returned: 2),
+                .paid("p1", 0, 30, said: 12, seats: 5, returned: 3),
+            ],
+            rows: [Row(id: "p1", end: 30, seatRefunds: [4: 1, 5: 2, 8: 3])]
+        ),
+        Case(
+            testDescription: "two numbers of one clock, and a larger one later",
+            facts: [
+                .paid("p1", 0, 30, said: 14, seats: 5, returned: 2),
+                .paid("p1", 0, 30, said: 14, seats: 5, returned: 3),
+                .paid("p1", 0, 30, said: 20, seats: 5, returned: 5),
+            ],
+            rows: [Row(id: "p1", end: 30, seatRefunds: [14: 3, 20: 5])]
+        ),
+        Case(
             testDescription: "refunded seats that were taken back before the whole was revoked",
             facts: [
                 .paid("p1", 0, 30, said: 5, seats: 10, returned: 5),
@@ -256,6 +305,14 @@ struct EffectivePeriodTests {
             facts: [
                 .paid("p1", 0, 30, said: 10, seats: 5, returned: 2),
                 .paid("p1", 0, 30, said: 21, revoked: 20, seats: 5, returned: 2),
+            ],
+            rows: [Row(id: "p1", end: 20, revoked: 20, seatRefunds: [10: 2])]
+        ),
+        Case(
+            testDescription: "some seats, and then the whole, which says nothing of them",
+            facts: [
+                .paid("p1", 0, 30, said: 10, seats: 5, returned: 2),
+                .paid("p1", 0, 30, said: 21, revoked: 20, seats: 5, returned: 0),
             ],
             rows: [Row(id: "p1", end: 20, revoked: 20, seatRefunds: [10: 2])]
         ),

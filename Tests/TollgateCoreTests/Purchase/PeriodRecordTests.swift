@@ -58,6 +58,15 @@ struct PeriodRecordTests {
         #expect(repeats(.paid("p1", 0, 30, said: 9, revoked: 8), after: 10) == true)
     }
 
+    @Test("only what is sold by the seat has statements about seats")
+    func seats() {
+        func stated(_ fact: Fact) -> [SeatStatement]? { Self.record([fact]).seatStatements }
+        #expect(stated(.paid("p1", 0, 30)) == nil)
+        #expect(stated(.bought("c1", .consumable, "coins", on: 0, quantity: 3)) == nil)
+        let none = SeatStatement(seats: 0, first: .day(0), last: .day(0))
+        #expect(stated(.paid("p1", 0, 30, seats: 2)) == [none])
+    }
+
     @Test("what is revoked when it begins gives no access at all")
     func void() {
         let world = World([.paid("p1", 0, 30, said: 1, revoked: 0)])
