@@ -320,8 +320,7 @@ public struct GooglePlayOrder: Hashable, Codable, Sendable {
         self.country = country
     }
 
-    /// What was charged for a line, in millionths, as it compares with the listed price: without the
-    /// tax that came on top of it.
+    /// The charge for a line, in millionths, that compares with its listed price: without a tax on top.
     ///
     /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders#OrderDetails
     func comparable(_ line: Line) -> Int64? {

@@ -24,7 +24,7 @@ extension SimulatedAppStore {
         return try TransactionReceipt.sign(entry, in: world, by: authority).base64EncodedString()
     }
 
-    /// What `verifyReceipt` answers about a receipt in Base64, JSON.
+    /// The answer of `verifyReceipt`, in JSON, about a receipt in Base64.
     public func verified(receipt: String) async throws -> String {
         let request = ["receipt-data": receipt, "password": sharedSecret]
         let encoder = JSONEncoder()

@@ -64,7 +64,7 @@ enum Tax {
         return price.times(rate, over: isWithinPrices(in: region) ? 100 + rate : 100)
     }
 
-    /// What the buyer pays for what is sold for `price`.
+    /// The price with the tax that comes on top of it.
     static func charged(_ price: Money, in region: String) -> Money {
         isWithinPrices(in: region) ? price : price + on(price, in: region)
     }

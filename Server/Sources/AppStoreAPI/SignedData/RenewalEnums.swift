@@ -1,5 +1,5 @@
 extension AppStore {
-    /// Whether the subscription will renew; 0 is off.
+    /// Apple's `autoRenewStatus`: 0 is off, 1 is on.
     public struct AutoRenewStatus: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
@@ -18,7 +18,7 @@ extension AppStore {
 }
 
 extension AppStore {
-    /// Whether the customer answered to a price increase; 1 is a consent, or that none is needed.
+    /// Apple's `priceIncreaseStatus`: 0 awaits an answer, 1 is a consent or needs none.
     public struct PriceIncreaseStatus: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }

@@ -10,7 +10,9 @@ public enum MessageOutcome: Hashable, Sendable {
     case nothing
     case parked
 
-    /// Whether a message came that the journal did not have; a parked one may have come before.
+    /// `true` if the journal did not have the message.
+    ///
+    /// A parked message may have come before, so it counts as known.
     public var isNew: Bool {
         switch self {
         case .recorded, .hint, .nothing: true

@@ -1,14 +1,14 @@
 public import StrictJSON
 
 extension Stripe {
-    /// What a product costs, once or per interval.
+    /// The price of a product, once or per interval.
     ///
     /// Never changes; it is replaced.
     public struct Price: IdentifiedObject {
         public static let objectName = "price"
 
         public let id: String
-        /// Whether it is sold now.
+        /// `true` if the price can be used for new purchases.
         public let active: Bool
         /// `licensed` or `metered`, of recurring prices.
         public let usageType: String?

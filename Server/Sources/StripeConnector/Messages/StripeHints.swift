@@ -4,7 +4,7 @@ internal import TollgateCore
 
 /// What has to be read where an event alone cannot be used.
 enum StripeHints {
-    /// What Stripe thinks a customer may use, as its event names it.
+    /// The object name of a customer's active entitlements in Stripe's event.
     static let entitlementSummary = "entitlements.active_entitlement_summary"
 
     /// What has to be read because `event` alone cannot be used: by what every version of the API

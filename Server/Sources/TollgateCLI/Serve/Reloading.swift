@@ -37,7 +37,8 @@ struct Reloading: Service {
             }
             return hasReloaded
         }
-        // Another server may have the same process later.
+        // Another server may have the same process id later. A record that stays does no harm: the
+        // command waits until it changes.
         if hasReloaded { try? await server.tollgate.store.cursors.drop(ReloadRecord.name) }
     }
 

@@ -77,6 +77,6 @@ struct AlertRefused: Error {
     /// Of its answer.
     var status: Int
 
-    /// Whether it may be for what the message says: it is no server's fault, and no matter of time.
+    /// `true` if the chat may have refused the message's content, which no later try would change.
     var isAboutMessage: Bool { (400..<500).contains(status) && ![408, 429].contains(status) }
 }

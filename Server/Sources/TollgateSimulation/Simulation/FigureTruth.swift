@@ -63,8 +63,7 @@ struct FigureTruth {
             Set(sure.values.filter { !others.contains($0.subscription) }.map(\.id)).count
         }
 
-        /// What is active of other subscriptions than these is worth, by currency, in milliunits;
-        /// `nil`: not known.
+        /// The MRR of the active subscriptions besides these, by currency, in milliunits; `nil`: unknown.
         func mrr(besides others: Set<String> = []) -> [String: Double]? {
             guard open.isEmpty else { return nil }
             var sums: [String: Double] = [:]

@@ -193,7 +193,7 @@ struct HeardStoresTests {
         var heard = HeardStores()
         #expect(heard.take([.stripe: tomorrow], of: [.stripe], at: Self.start) == true)
         #expect(heard[.stripe] == Self.start)
-        // What is kept already comes from such a clock.
+        // The kept time comes from a clock that was ahead.
         _ = heard.take([:], of: [.appStore], at: tomorrow)
         #expect(heard[.appStore] == tomorrow)
         #expect(heard.take([:], of: [.appStore], at: Self.start) == true)
