@@ -58,11 +58,11 @@ build() {
         $service/Deliveries/IPAddress.swift $service/Deliveries/WebhookAddress.swift \
         $(sources $service/Catalog | grep -v PublishedCatalog)
 
-    # A source file that is gone leaves its object behind.
+    # A source file that is gone leaves its object behind. Generated sources lie beside the objects.
     for object in "$products"/*.build/*.swift.o; do
         target="$(basename "${object%/*}" .build)"
         [ -d "Server/Sources/$target" ] || continue
-        [ -n "$(find "Server/Sources/$target" -name "$(basename "$object" .o)" -print -quit)" ] ||
+        [ -n "$(find "Server/Sources/$target" "${object%/*}" -name "$(basename "$object" .o)" -print -quit)" ] ||
             rm -f "$object"
     done
     rm -f "$out/below.a"
