@@ -95,6 +95,8 @@ struct GooglePlayTruth {
         var voidedQuantity: Int64?
         var voidedReason: Code?
 
+        var isUnacknowledged: Bool { voidedReason?.value == 8 }
+
         /// A number, or a text with one.
         struct Code: Decodable {
             var value: Int?
@@ -166,7 +168,12 @@ struct GooglePlayTruth {
     }
 
     /// The number of purchases that Google took back because nobody acknowledged them.
-    var unacknowledged: Int { voids.count { $0.voidedReason?.value == 8 } }
+    var unacknowledged: Int { voids.count(where: \.isUnacknowledged) }
+
+    /// The orders of those purchases.
+    var ordersTakenBack: Set<String> {
+        Set(voids.filter(\.isUnacknowledged).compactMap(\.orderId))
+    }
 
     // MARK: - One customer
 

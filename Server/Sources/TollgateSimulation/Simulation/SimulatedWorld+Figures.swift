@@ -70,7 +70,8 @@ extension SimulatedWorld {
     private func objectionsToGooglePlay(_ days: ClosedRange<Reports.Day>) async throws -> [String] {
         guard let stage = play.googlePlay else { return [] }
         let books = try await GooglePlayTruth(of: stage.play, at: now, in: catalog)
-        let truth = FigureTruth(books, at: now)
+        let isGone = plan.variant.googlePlay["refunded_product_is_gone"] == .truth(true)
+        let truth = FigureTruth(books, at: now, refundedIsGone: isGone)
         let revenue = try await server.report("revenue", days, in: .production)
         let objections = truth.objections(toRevenue: revenue.of(.googlePlay), days)
         return objections.map { "google_play, \($0)" }
