@@ -61,13 +61,17 @@ extension StripeInvoice.Line {
     }
 
     /// A proration where a coupon pays all: a credit or a charge.
+    ///
+    /// - Parameter undone: of a second change within the second.
     static func free(
         _ from: Double,
         _ to: Double,
         _ price: String = "price_monthly",
-        quantity: Int64 = 1
+        quantity: Int64 = 1,
+        undone: Bool = false
     ) -> Self {
-        line("free", from, to, price, "si_1", quantity, 0, isProration: true)
+        let kind = undone ? "again" : "free"
+        return line(kind, from, to, price, "si_1", quantity, 0, isProration: true)
     }
 
     static func once(

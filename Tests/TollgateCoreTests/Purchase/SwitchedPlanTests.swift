@@ -85,6 +85,37 @@ struct SwitchedPlanTests {
             ],
             coins: 13
         ),  // ⌊10 × 15/30⌋, of ⌊30 × 15/30⌋ a third, ⌊10 × 10/30⌋
+        Story(
+            testDescription:
+                "S24: more seats and fewer again in a second under a coupon that pays all",
+            facts: [
+                .plan("active", 15, .item(0, 30)), .bill("in_1", 0, [.full(0, 30)]),
+                .bill(
+                    "in_2",
+                    15,
+                    [
+                        .free(15, 30), .free(15, 30, quantity: 3),
+                        .free(15, 30, quantity: 3, undone: true), .free(15, 30, undone: true),
+                    ]
+                ),
+            ],
+            coins: 10
+        ),
+        Story(
+            testDescription: "S24: three changes of seats in a second under a coupon that pays all",
+            facts: [
+                .plan("active", 15, .item(0, 30, quantity: 2)), .bill("in_1", 0, [.full(0, 30)]),
+                .bill(
+                    "in_2",
+                    15,
+                    [
+                        .free(15, 30), .free(15, 30, quantity: 3),
+                        .free(15, 30, quantity: 3, undone: true), .free(15, 30, quantity: 2),
+                    ]
+                ),
+            ],
+            coins: 15
+        ),  // ⌊10 × 15/30⌋, ⌊20 × 15/30⌋
     ]
 
     @Test("no coins come twice", arguments: stories)

@@ -38,7 +38,8 @@ extension StripeRecord {
             }
         }
         lines.sort(by: PaidLine.precedes)
-        for credit in credits.sorted(by: PaidLine.precedes) {
+        credits = PaidLine.withoutUndoneChanges(credits).sorted(by: PaidLine.precedes)
+        for credit in credits {
             let isChange = credits.contains { $0.isFreeChange(from: credit) }
             let credited = credited(by: credit, isChange: isChange, among: lines)
             for index in credited { lines[index].giveBack(credit.line) }
@@ -126,6 +127,37 @@ extension PaidLine {
         line.amount == 0 && credit.line.amount == 0 && line.id != credit.line.id
             && line.item != nil && line.item == credit.line.item
             && invoice.id == credit.invoice.id && line.start == credit.line.start
+    }
+
+    /// Leaves out what was charged and credited at once, for nothing, as where a coupon pays all.
+    ///
+    /// Of such lines neither the amount nor the id says which came first, so they cannot be told apart:
+    /// each change adds a credit and a charge, and what is there twice was undone within the second.
+    fileprivate static func withoutUndoneChanges(_ credits: [PaidLine]) -> [PaidLine] {
+        struct Change: Hashable {
+            var invoice: String
+            var item: String
+            var start: Instant
+        }
+        struct Plan: Hashable {
+            var price: String
+            var quantity: Int64
+            var end: Instant
+        }
+        let changes = Dictionary(grouping: credits) { credit in
+            credit.line.item.flatMap { item in
+                credit.line.amount == 0
+                    ? Change(invoice: credit.invoice.id, item: item, start: credit.line.start)
+                    : nil
+            }
+        }
+        return changes.flatMap { change, lines in
+            guard change != nil, lines.count.isMultiple(of: 2) else { return lines }
+            let alike = Dictionary(grouping: lines) {
+                Plan(price: $0.line.price, quantity: $0.line.quantity, end: $0.line.end)
+            }
+            return alike.values.flatMap { $0.sorted(by: precedes).prefix($0.count % 2) }
+        }
     }
 
     fileprivate mutating func giveBack(_ credit: StripeInvoice.Line) {
