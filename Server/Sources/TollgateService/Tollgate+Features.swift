@@ -174,6 +174,8 @@ extension Tollgate {
         Staff(records: store.staff, clocks: clocks)
     }
 
+    public var savedViews: SavedViews { SavedViews(records: store.staff) }
+
     var limits: SignInLimits {
         SignInLimits(records: store.staff, clocks: clocks, random: random, sealing: sealing)
     }

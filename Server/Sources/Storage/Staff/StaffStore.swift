@@ -121,6 +121,7 @@ public struct StaffStore: Sendable {
         try await driver.write { connection in
             guard try Self.isAnother(last, than: name, connection) else { return false }
             try connection.execute("DELETE FROM staff_session WHERE staff = $1", [.text(name)])
+            try connection.execute("DELETE FROM staff_view WHERE staff = $1", [.text(name)])
             try Self.removeTOTP(of: name, connection)
             return try connection.execute(
                 "UPDATE staff SET role = $2, password = NULL WHERE name = $1",

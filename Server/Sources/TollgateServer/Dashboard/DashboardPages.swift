@@ -50,6 +50,9 @@ extension DashboardPages {
         }
         if content["refusal"] == nil { content["refusal"] = false }
         content["heading"] = content["heading"] ?? title
+        let hasViews = content["hasViews"] as? Bool ?? (content["hasFilters"] as? Bool == true)
+        content["hasViews"] = hasViews
+        if hasViews { content.merge(viewsModel) { own, _ in own } }
         return dashboard.templates.page(
             template,
             content,

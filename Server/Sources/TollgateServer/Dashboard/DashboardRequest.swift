@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import Hummingbird
+internal import Storage
 internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
@@ -13,6 +14,8 @@ struct DashboardRequest: Sendable {
     let visit: StaffVisit
     let words: Words
     let formats: Formats
+    /// The views that the reader keeps of this page.
+    private(set) var views: [StoredView] = []
 
     init(dashboard: Dashboard, ask: Ask, visit: StaffVisit) {
         self.dashboard = dashboard
@@ -29,7 +32,11 @@ struct DashboardRequest: Sendable {
             guard !visit.lacksSecondFactor || ["account", "sign-out"].contains(ask.section) else {
                 return dashboard.redirect("/dashboard/account/second-factor")
             }
-            if ask.isReading { return try await read() }
+            if ask.isReading {
+                var reading = self
+                reading.views = try await tollgate.savedViews.of(visit.member, page: ask.pagePath)
+                return try await reading.read()
+            }
             let form = try await ask.form()
             guard form["form"] == visit.formToken else { throw Refusal.csrf }
             return try await act(form)
@@ -97,6 +104,7 @@ struct DashboardRequest: Sendable {
         case ("account", 2) where ask.path[1] == "password": try await staff.changePassword(form)
         case ("account", 3) where ask.path[1] == "second-factor":
             try await secondFactor.changeSecondFactor(ask.path[2], form)
+        case ("views", 2): try await changeViews(ask.path[1], form)
         case ("sign-out", 1): try await signOut()
         case ("sandbox", 2) where dashboard.levers != nil: try await sandbox.pull(ask.path[1], form)
         default: throw Refusal.nothingHere

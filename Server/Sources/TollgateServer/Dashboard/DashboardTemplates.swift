@@ -35,6 +35,7 @@ struct DashboardTemplates: Sendable {
         ("dash_cohorts", PackageResources.dash_cohorts_mustache),
         ("dash_cell", PackageResources.dash_cell_mustache),
         ("dash_filters", PackageResources.dash_filters_mustache),
+        ("dash_views", PackageResources.dash_views_mustache),
         ("dash_gate", PackageResources.dash_gate_mustache),
         ("dash_message", PackageResources.dash_message_mustache),
         ("dash_overview", PackageResources.dash_overview_mustache),

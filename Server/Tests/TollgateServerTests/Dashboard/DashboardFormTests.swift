@@ -45,6 +45,7 @@ struct DashboardFormTests {
                 Self.forms.map(\.path) + [
                     "/sign-out", "/account/password", "/catalog/check",
                     "/account/second-factor/begin", "/account/second-factor/remove",
+                    "/views/keep", "/views/remove",
                 ]
             for path in paths {
                 let address = "/dashboard\(path)".replacing("{id}", with: id)

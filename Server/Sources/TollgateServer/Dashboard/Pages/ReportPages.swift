@@ -72,7 +72,7 @@ struct ReportPages: DashboardPages {
                         "meaning": definition.text,
                     ]
                 }, "notes": table.notes, "hasNotes": !table.notes.isEmpty,
-                "isList": false,
+                "isList": false, "hasViews": true,
             ]
         )
     }
