@@ -40,7 +40,7 @@ extension Purchase {
     ///
     /// A period may be known before it begins: who restores until then is about the one before.
     public func ownerToName(at instant: Instant) -> Customer.ID? {
-        appStore.flatMap { ownership.ownerToName(in: $0.epochs, at: instant) }
+        appStore.flatMap { ownership.ownerToName(in: $0.epochs(), at: instant) }
     }
 
     // MARK: - Stripe

@@ -5,9 +5,11 @@ extension AppStoreRecord {
         in history: CatalogHistory,
         _ evaluation: inout Evaluation
     ) {
-        let ordered = begunPeriods
+        let all = orderedPeriods
+        let ordered = begunPeriods(among: all)
+        let newest = newestPeriod(in: ordered)
         let application = ownership.key.application
-        for epoch in epochs {
+        for epoch in epochs(of: all) {
             var access = PurchaseAccess()
             for record in epoch.periods {
                 let product = StoreProduct(.appStore, record.period.product)
@@ -24,7 +26,7 @@ extension AppStoreRecord {
                 }
                 add(record, in: ordered, as: known, to: &access)
             }
-            if let last = newestPeriod(in: ordered), epoch.contains(last) {
+            if let last = newest, epoch.contains(last) {
                 let beyond = AccessBeyondPeriods(
                     record: self,
                     key: ownership.key,

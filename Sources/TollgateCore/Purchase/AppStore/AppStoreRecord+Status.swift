@@ -77,7 +77,7 @@ extension AppStoreRecord {
     // MARK: - Disagreements
 
     /// `true` if statements disagree about the present; the store's answer then counts in any case.
-    var isContested: Bool { asks(about: begunPeriods) }
+    var isContested: Bool { asks(about: begunPeriods()) }
 
     /// Returns `true` if a newer statement with the same content changes nothing.
     func repeats(_ period: Period) -> Bool {

@@ -22,9 +22,10 @@ extension AppStoreRecord {
     /// The App Store's periods in the order of their starts, as reports count them: without the
     /// renewal window and the reach of a status, which are mercy and no payment.
     func effectivePeriods(_ ownership: Ownership) -> [EffectivePeriod] {
-        let ordered = begunPeriods
+        let all = orderedPeriods
+        let ordered = begunPeriods(among: all)
         let newest = newestPeriod(in: ordered)
-        return epochs.flatMap { epoch in
+        return epochs(of: all).flatMap { epoch in
             let buyer = ownership.buyer(of: epoch)
             return epoch.periods.map { record in
                 var effective = EffectivePeriod(

@@ -19,9 +19,9 @@ extension AppStoreRecord {
     /// A missing token inherits its predecessor's, also that of the purchase that this one
     /// continues; the first token after periods without any begins an epoch too, or their owner
     /// would depend on what was bought later.
-    var epochs: [Epoch] {
+    func epochs(of ordered: [PeriodRecord]? = nil) -> [Epoch] {
         var epochs: [Epoch] = []
-        for record in orderedPeriods {
+        for record in ordered ?? orderedPeriods {
             let token = record.period.token ?? inheritedToken(at: record.period.start)
             if !epochs.isEmpty, token == nil || token == epochs.last?.token {
                 epochs[epochs.count - 1].periods.append(record)
@@ -35,7 +35,7 @@ extension AppStoreRecord {
     }
 
     /// The start of the newest epoch; `nil`: nobody else came before.
-    var buyerSince: Instant? { epochs.last.flatMap { $0.isFirst ? nil : $0.start } }
+    var buyerSince: Instant? { epochs().last.flatMap { $0.isFirst ? nil : $0.start } }
 
     /// The token of the purchase that this one begins to continue at `start`.
     private func inheritedToken(at start: Instant) -> String? {
@@ -44,21 +44,35 @@ extension AppStoreRecord {
 
     /// The token that holds at an instant.
     func token(at instant: Instant) -> String? {
-        epochs.last { $0.start <= instant }?.token
+        epochs().last { $0.start <= instant }?.token
     }
 
     /// The paid end of the period that runs at an instant.
     func paidUntil(at instant: Instant) -> Instant? {
-        begunPeriods.last { $0.period.start <= instant }?.period.end
+        begunPeriods().last { $0.period.start <= instant }?.period.end
     }
 
     /// In order, without those that another plan replaced before they began.
-    var begunPeriods: [PeriodRecord] { orderedPeriods.filter { !neverBegan($0) } }
+    func begunPeriods(among ordered: [PeriodRecord]? = nil) -> [PeriodRecord] {
+        let ordered = ordered ?? orderedPeriods
+        return ordered.contains(where: neverBegan) ? ordered.filter { !neverBegan($0) } : ordered
+    }
 
     /// By start, then by id.
     var orderedPeriods: [PeriodRecord] {
-        periods.filter { !isRepeated($0) }.sorted {
-            ($0.period.start, $0.period.id) < ($1.period.start, $1.period.id)
+        (periods.contains(where: isRepeated) ? periods.filter { !isRepeated($0) } : periods).inOrder
+    }
+}
+
+extension [PeriodRecord] {
+    /// By start, then by id: mostly as they are kept, and then nothing is copied.
+    fileprivate var inOrder: [PeriodRecord] {
+        // What a record says of its period is put together anew at each look.
+        let places = map { record in
+            let period = record.period
+            return (period.start, period.id)
         }
+        guard zip(places, places.dropFirst()).contains(where: { $0 > $1 }) else { return self }
+        return indices.sorted { places[$0] < places[$1] }.map { self[$0] }
     }
 }
