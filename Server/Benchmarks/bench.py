@@ -5,6 +5,8 @@ Everything runs on loopback: a reference receiver, `tollgate` on SQLite and on P
 generator. Nothing is compared across runs; every ratio is between figures of the same run.
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 import os
@@ -21,7 +23,7 @@ from pathlib import Path
 from benchmark import corpus, figures, goals, google_play, machine, population, unknown_chains
 from benchmark.certificates import make_chain
 from benchmark.corpus import CorpusWriter
-from benchmark.fill import THROUGH_THE_FRONT_DOOR, bulk, fill
+from benchmark.fill import THROUGH_THE_FRONT_DOOR, bulk, fill, sessions, users
 from benchmark.load import LoadFailed, LoadGenerator
 from benchmark.notifications import RENEWALS_OF_TEN
 from benchmark.ocsp_responder import OCSPResponder
@@ -209,6 +211,11 @@ class Bench:
             self.warm_up(server, sample, directory, self.stream, self.plan.small)
             rounds = self.plan.reference_rounds
             found["reads"] = self.reads(server, (1, 64, 256), {64: rounds, 256: rounds})
+            for name, reads in self.other_reads(server, self.plan.small, directory).items():
+                found[name] = {
+                    count: self.measured(server, rounds, connections=count, seconds=self.plan.seconds,
+                                         **reads)
+                    for count in (64, 256)}
             found["ingest"] = self.ingest(
                 server, self.stream, (64, 1, 256), self.plan.reference_seconds, {64: rounds, 256: rounds})
             found["memory"] = machine.memory_mib(server.pids())
@@ -256,7 +263,8 @@ class Bench:
             stream = self.stream if size == "small" else self.stream_large
             self.warm_up(server, sample, directory, stream, customers)
             if size == "small":
-                found["empty"], found["reads"] = self.reads_beside_empty(server)
+                found |= self.reads_beside_empty(
+                    server, self.other_reads(server, customers, directory))
                 found["ingest"] = self.ingest(server, stream, (64, 1, 256), self.plan.seconds,
                                               {64: self.plan.rounds})
             else:
@@ -517,18 +525,30 @@ class Bench:
                 seconds=self.plan.seconds, repeat=True, headers=server.headers)
             for count in connections}
 
-    def reads_beside_empty(self, server: Server) -> tuple[dict, dict]:
-        """The two routes in turn, so that a slower minute of the machine slows both."""
-        turns = []
+    def other_reads(self, server: Server, customers: int, directory: Path) -> dict[str, dict]:
+        """How backends ask, by their own user ids, and apps, by a session with a signed answer."""
+        by_user, by_session = directory / "users.corpus", directory / "signed-in.corpus"
+        users(server, customers, by_user)
+        sessions(server, customers, self.load, directory, by_session)
+        return {
+            "user_reads": {"corpus": by_user, "repeat": True, "headers": server.headers},
+            # Each request bears its own session.
+            "session_reads": {"corpus": by_session, "repeat": True}}
+
+    def reads_beside_empty(self, server: Server, others: dict[str, dict]) -> dict[str, dict]:
+        """All routes in turn, so that a slower minute of the machine slows them all."""
+        routes = {
+            "empty": {"target": "/healthz"},
+            "reads": {"corpus": self.targets, "repeat": True, "headers": server.headers}} | others
+        turns: dict[str, list[dict]] = {name: [] for name in routes}
         for _ in range(self.plan.rounds):
-            empty = self.measured(server, 1, target="/healthz", connections=64, seconds=self.plan.seconds / 2)
-            reads = self.measured(server, 1, corpus=self.targets, connections=64, repeat=True,
-                                  seconds=self.plan.seconds / 2, headers=server.headers)
-            turns.append((empty, reads))
-        empty = _median_of([turn[0] for turn in turns])
-        reads = _median_of([turn[1] for turn in turns])
-        others = self.reads(server, (1, 256), {})
-        return {64: empty}, {1: others[1], 64: reads, 256: others[256]}
+            for name, route in routes.items():
+                turns[name].append(self.measured(
+                    server, 1, connections=64, seconds=self.plan.seconds / 2, **route))
+        found = {name: {64: _median_of(turn)} for name, turn in turns.items()}
+        found["reads"] |= self.reads(server, (1, 256), {})
+        found["reads"] = dict(sorted(found["reads"].items()))
+        return found
 
     def ingest(self, server: Server, stream: Path, connections: tuple, seconds: float,
                rounds: dict) -> dict:

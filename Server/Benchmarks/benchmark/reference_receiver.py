@@ -3,15 +3,21 @@
 Verifies the notification, its transaction and its renewal info with Apple's library, stores what
 it says in one durable transaction (WAL, synchronous=FULL) and only then answers 200. Run by uvicorn
 with four workers. Online checks are on, since only then does Apple's library remember a chain.
+
+Entitlements are read by the store's account token, by the team's own user id, and by a session whose
+answer is signed for the device.
 """
 
+import hashlib
 import os
 import sqlite3
 import time
 
+import jwt
 import stripe
 from appstoreserverlibrary.models.Environment import Environment
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier, VerificationException
+from cryptography.hazmat.primitives.asymmetric import ec
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
@@ -25,6 +31,10 @@ CREATE TABLE IF NOT EXISTS subscription (
     original_transaction_id TEXT PRIMARY KEY, customer TEXT NOT NULL, product TEXT NOT NULL,
     status INTEGER, auto_renew INTEGER, ends INTEGER NOT NULL, signed_date INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS subscription_customer ON subscription (customer);
+CREATE TABLE IF NOT EXISTS customer (
+    app_user_id TEXT PRIMARY KEY, app_account_token TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS session (
+    token_hash TEXT PRIMARY KEY, customer TEXT NOT NULL, expires INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS stripe_event (
     id TEXT PRIMARY KEY, type TEXT NOT NULL, created INTEGER NOT NULL, body TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS stripe_subscription (
@@ -60,6 +70,7 @@ def make_app() -> FastAPI:
     database = connect(os.environ["REFERENCE_DATABASE"])
     database.executescript(SCHEMA)
     webhook_secret = os.environ["REFERENCE_STRIPE_SECRET"]
+    signing_key = ec.generate_private_key(ec.SECP256R1())
 
     @app.get("/healthz")
     async def healthz():
@@ -119,15 +130,41 @@ def make_app() -> FastAPI:
             raise
         return JSONResponse({})
 
-    @app.get("/v1/customers/{customer}/entitlements")
-    async def entitlements(customer: str):
-        now = time.time_ns() // 1_000_000
+    def active(customer: str, now: int) -> list[dict]:
         rows = database.execute(
             "SELECT original_transaction_id, product, ends FROM subscription"
             " WHERE customer = ? AND ends > ?", (customer, now)).fetchall()
-        return JSONResponse({"data": [
+        return [
             {"id": f"ent_{key}", "lookup_key": "pro", "feature": product, "since": None,
              "until": ends, "ground": "payment", "purchase": key}
-            for key, product, ends in rows]})
+            for key, product, ends in rows]
+
+    @app.get("/v1/customers/{customer}/entitlements")
+    async def entitlements(customer: str):
+        return JSONResponse({"data": active(customer, time.time_ns() // 1_000_000)})
+
+    @app.get("/v1/users/{user}/entitlements")
+    async def entitlements_of_user(user: str):
+        row = database.execute(
+            "SELECT app_account_token FROM customer WHERE app_user_id = ?", (user,)).fetchone()
+        if row is None:
+            return JSONResponse({"error": "unknown"}, status_code=404)
+        return JSONResponse({"data": active(row[0], time.time_ns() // 1_000_000)})
+
+    @app.get("/v1/session/entitlements")
+    async def entitlements_of_session(request: Request):
+        secret = request.headers.get("authorization", "").removeprefix("Bearer ")
+        now = time.time_ns() // 1_000_000
+        row = database.execute(
+            "SELECT customer, expires FROM session WHERE token_hash = ?",
+            (hashlib.sha256(secret.encode()).hexdigest(),)).fetchone()
+        if row is None or row[1] <= now // 1000:
+            return JSONResponse({"error": "session"}, status_code=401)
+        data = active(row[0], now)
+        claims = {
+            "sub": row[0], "aud": "reference", "iat": now // 1000, "exp": now // 1000 + 3 * 86_400,
+            "entitlements": {entry["lookup_key"]: entry["until"] for entry in data}}
+        return JSONResponse({
+            "data": data, "signed_answer": jwt.encode(claims, signing_key, algorithm="ES256")})
 
     return app

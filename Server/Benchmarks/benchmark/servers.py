@@ -110,6 +110,10 @@ class Tollgate(Server):
     def customer_id(self, customer: int) -> str:
         return population.app_user_id(customer)
 
+    def user_target(self, customer: int) -> str:
+        """Where a backend asks by its own user id."""
+        return f"/v1/customers/{population.app_user_id(customer)}/entitlements"
+
 
 class Reference(Server):
     """FastAPI under uvicorn with four workers; see `reference_receiver.py`."""
@@ -135,6 +139,9 @@ class Reference(Server):
 
     def customer_id(self, customer: int) -> str:
         return population.app_account_token(customer)
+
+    def user_target(self, customer: int) -> str:
+        return f"/v1/users/{population.app_user_id(customer)}/entitlements"
 
 
 def reference_environment(root: Path, database: str) -> dict:
