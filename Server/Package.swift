@@ -348,6 +348,7 @@ let package = Package(
             dependencies: [
                 "AppStoreConnector", "Storage", "Stores", "TollgateService",
                 "TollgateSimulation", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
         // MARK: - Tests of the packages below, compiled with the server's: links to their folders

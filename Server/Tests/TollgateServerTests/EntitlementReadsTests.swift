@@ -19,12 +19,28 @@ struct EntitlementReadsTests {
                 path: path,
                 headerFields: fields
             )
-        ).map(String.init)
+        )
     }
 
     @Test("The plain question for a customer's entitlements is")
     func plain() {
         #expect(Self.asked("/v1/customers/cus_1Ab-2/entitlements") == "cus_1Ab-2")
+    }
+
+    @Test(
+        "So is one by an `app_user_id` of any form, and one that keeps the connection",
+        arguments: [
+            ("anna@example.com", "anna@example.com"), ("anna%40example.com", "anna@example.com"),
+            ("a.b~c!$&'()*+,;=:@-_", "a.b~c!$&'()*+,;=:@-_"), ("%E2%82%AC%20%3f", "€ ?"),
+            ("%zz", "%zz"), ("100%", "100%"), ("%FF", "%FF"), ("%00", "\0"), ("%2541", "%41"),
+        ]
+    )
+    func appUserIDs(_ segment: String, _ id: String) {
+        let path = "/v1/customers/\(segment)/entitlements"
+        #expect(Self.asked(path) == id)
+        for connection in ["keep-alive", "Keep-Alive"] {
+            #expect(Self.asked(path, .get, [.connection: connection]) == id)
+        }
     }
 
     @Test(
@@ -35,6 +51,10 @@ struct EntitlementReadsTests {
             "/v1/customers/a%2Fb/entitlements", "/v1/customers/a/b/entitlements",
             "/v1/customers/cus_1/coins", "/v1/customers/entitlements", "/v1/customers/", "", "*",
             "/v1/customers/../entitlements", "/V1/customers/cus_1/entitlements",
+            "/v1/customers/./entitlements", "/v1/customers/%2e%2E/entitlements",
+            "/v1/customers/a#b/entitlements", "/v1/customers/a%2fb/entitlements",
+            "/v1/customers/a b/entitlements", "/v1/customers/é/entitlements",
+            "/v1/customers/a\\b/entitlements", "//v1/customers/a/entitlements",
         ]
     )
     func others(_ path: String) {
@@ -47,7 +67,9 @@ struct EntitlementReadsTests {
         for method in [HTTPRequest.Method.head, .post, .delete, .options] {
             #expect(Self.asked(path, method) == nil)
         }
-        #expect(Self.asked(path, .get, [.connection: "close"]) == nil)
+        for connection in ["close", "keep-alive, close", "upgrade", "keep-alive, TE", ""] {
+            #expect(Self.asked(path, .get, [.connection: connection]) == nil)
+        }
     }
 
     @Test("The date of an answer is written as RFC 9110 has it, anew each second")

@@ -78,6 +78,44 @@ extension RecordStore {
         return try rows.first.map { StoredProfile(customer: id, body: try $0.bytes(0)) }
     }
 
+    /// The customer with this id, else the one who registered `alias`, in one read.
+    public func profile(
+        _ id: Customer.ID,
+        orAlias alias: Holder
+    ) async throws -> StoredProfile? {
+        let rows = try await driver.readNow(Self.namedSQL, Self.named(id, alias))
+        return try Self.profile(id, rows)
+    }
+
+    /// The same without suspension; `nil` also where the database cannot do that.
+    public func profileAtOnce(_ id: Customer.ID, orAlias alias: Holder) throws -> StoredProfile? {
+        guard let rows = try driver.readAtOnce(Self.namedSQL, Self.named(id, alias)) else {
+            return nil
+        }
+        return try Self.profile(id, rows)
+    }
+
+    private static let namedSQL = """
+        SELECT id, body FROM profile WHERE id = $1
+        UNION ALL
+        SELECT profile.id, profile.body FROM alias
+        JOIN profile ON profile.customer = alias.customer WHERE alias.key = $2
+        """
+
+    private static func named(_ id: Customer.ID, _ alias: Holder) -> [SQLValue] {
+        [.text(id.rawValue), RowKey(alias).value]
+    }
+
+    private static func profile(_ id: Customer.ID, _ rows: [Row]) throws -> StoredProfile? {
+        var found: StoredProfile?
+        for row in rows {
+            let customer = Customer.ID(try row.text(0))
+            guard found == nil || customer == id else { continue }
+            found = StoredProfile(customer: customer, body: try row.bytes(1))
+        }
+        return found
+    }
+
     /// The customer who registered `alias`.
     public func profile(alias: Holder) async throws -> StoredProfile? {
         let rows = try await driver.readNow(

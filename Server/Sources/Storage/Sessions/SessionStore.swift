@@ -45,12 +45,17 @@ public struct SessionStore: Sendable {
 
     /// What was kept under this secret.
     public func session(_ secret: String) async throws -> [UInt8]? {
-        try await driver.readNow(Self.sessionSQL, [RowKey("session", secret).value]).first?.bytes(0)
+        try await session(keptUnder: Self.key(secret))
+    }
+
+    /// What was kept under the secret with this hash.
+    public func session(keptUnder key: RowKey) async throws -> [UInt8]? {
+        try await driver.readNow(Self.sessionSQL, [key.value]).first?.bytes(0)
     }
 
     /// The same without suspension; `nil` also where the database cannot do that.
-    public func sessionAtOnce(_ secret: String) throws -> [UInt8]? {
-        try driver.readAtOnce(Self.sessionSQL, [RowKey("session", secret).value])?.first?.bytes(0)
+    public func sessionAtOnce(keptUnder key: RowKey) throws -> [UInt8]? {
+        try driver.readAtOnce(Self.sessionSQL, [key.value])?.first?.bytes(0)
     }
 
     private static let sessionSQL = "SELECT body FROM session WHERE token_hash = $1"

@@ -38,14 +38,14 @@ private func addAnswers(to router: Router<ServerRequestContext>, _ tollgate: Tol
         let credentials = try await Credentials(request, tollgate)
         let customer = try credentials.customer(context.id, .activeEntitlements)
         let session = credentials.session
-        let list = try await tollgate.entitlements.active(
+        let answer = try await tollgate.entitlements.answer(
             of: customer,
             in: try credentials.environment(request.environment()),
             at: try request.instant(APIQuery.at),
             signed: session != nil,
             app: try credentials.askingApp(request.headers, tollgate)
         )
-        return Response.json(list.json)
+        return try Response.entitlements(answer, to: request.headers)
     }
     router.get(APIPath.customerExplain.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
@@ -174,9 +174,16 @@ extension ServerRequestContext {
     /// The `{id}` of the path.
     var id: String {
         get throws {
-            let id = try parameters.require("id")
-            // Few have anything to decode, and Foundation takes a microsecond to find that out.
-            return id.utf8.contains(UInt8(ascii: "%")) ? id.removingPercentEncoding ?? id : id
+            IDInPath.decoded(try parameters.require("id"))
         }
+    }
+}
+
+/// An id as it stands in a path.
+enum IDInPath {
+    /// What is meant by it; what is badly escaped is taken as it stands.
+    static func decoded(_ id: String) -> String {
+        // Few have anything to decode, and Foundation takes a microsecond to find that out.
+        id.utf8.contains(UInt8(ascii: "%")) ? id.removingPercentEncoding ?? id : id
     }
 }

@@ -13,6 +13,9 @@ public struct CustomerNames: Sendable {
     /// What our customer ids begin with.
     static let prefix = "cus_tg_"
 
+    /// Whether a text has the form of our customer ids; no `app_user_id` has.
+    static func isOurs(_ text: String) -> Bool { text.utf8.starts(with: prefix.utf8) }
+
     /// The id and the app account token of the customer with this `app_user_id`.
     ///
     /// The same again after a database was restored, or lost: who is made anew gets the names under

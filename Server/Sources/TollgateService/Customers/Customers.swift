@@ -26,7 +26,7 @@ public struct Customers: Sendable {
             )
         }
         // Both are names of one customer; one must not be taken for another's.
-        guard !request.appUserID.hasPrefix(CustomerNames.prefix) else {
+        guard !CustomerNames.isOurs(request.appUserID) else {
             throw Refusal.invalid(
                 "app_user_id",
                 "An app_user_id does not begin with '\(CustomerNames.prefix)'."

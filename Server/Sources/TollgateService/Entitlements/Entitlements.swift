@@ -1,5 +1,4 @@
 internal import Stores
-internal import Foundation
 internal import Storage
 public import TollgateAPI
 public import TollgateCore
@@ -28,10 +27,22 @@ public struct Entitlements: Sendable {
         signed: Bool = false,
         app: AskingApp? = nil
     ) async throws -> API.EntitlementList {
+        try await answer(of: customer, in: environment, at: instant, signed: signed, app: app)
+            .list()
+    }
+
+    /// The same, to be sent.
+    public func answer(
+        of customer: String,
+        in environment: StoreEnvironment? = nil,
+        at instant: Instant? = nil,
+        signed: Bool = false,
+        app: AskingApp? = nil
+    ) async throws -> EntitlementAnswer {
         let environment = environment ?? defaultEnvironment
         let (id, reading) = try await reading(of: customer, in: environment)
         let now = await clocks.now()
-        return try list(
+        return try answer(
             reading,
             of: id,
             in: environment,
@@ -42,26 +53,24 @@ public struct Entitlements: Sendable {
         )
     }
 
-    /// What `customer` may use now, without suspension, where that is possible: for a customer by
-    /// our own id who bought something.
+    /// What `customer` may use now, without suspension, where that is possible: the database and the
+    /// clock answer at once, and the customer is known.
     ///
-    /// `nil`: ask ``active(of:in:at:signed:)``, which answers everything.
-    public func activeAtOnce(
+    /// `nil`: ask ``answer(of:in:at:signed:app:)``, which answers everything.
+    public func answerAtOnce(
         of customer: String,
         in environment: StoreEnvironment? = nil,
         signed: Bool = false,
         app: AskingApp? = nil
-    ) throws -> API.EntitlementList? {
+    ) throws -> EntitlementAnswer? {
         let environment = environment ?? defaultEnvironment
-        let id = Customer.ID(customer)
         guard let now = clocks.nowAtOnce?(),
-            let reading = try records.readingAtOnce(of: id, in: environment),
-            reading.sequence > 0, !reading.isErased
+            let (id, reading) = try readingAtOnce(of: customer, in: environment)
         else { return nil }
-        return try list(reading, of: id, in: environment, at: now, now, signed: signed, app)
+        return try answer(reading, of: id, in: environment, at: now, now, signed: signed, app)
     }
 
-    private func list(
+    private func answer(
         _ reading: CustomerReading,
         of id: Customer.ID,
         in environment: StoreEnvironment,
@@ -69,76 +78,88 @@ public struct Entitlements: Sendable {
         _ now: Instant,
         signed: Bool,
         _ app: AskingApp?
-    ) throws -> API.EntitlementList {
+    ) throws -> EntitlementAnswer {
         let catalog = records.history.current
-        let data = reading.timeline.active(at: at).map { API.Entitlement($0, catalog) }
-        var list = API.EntitlementList(
-            data: data,
+        let list = API.EntitlementList(
+            data: reading.timeline.active(at: at).map { API.Entitlement($0, catalog) },
             environment: API.Environment(rawValue: environment.rawValue),
             at: at.milliseconds
         )
+        var claims: AnswerClaims?
         if signed {
-            list.signedAnswer = try sign(
+            let real = clocks.wall()
+            claims = AnswerClaims(
                 reading.timeline,
                 of: id,
-                for: app,
+                for: app?.key,
                 in: environment,
-                at: now
+                at: now,
+                real,
+                by: try signer.key(at: real)
             )
         }
-        return list
+        return EntitlementAnswer(list, of: id, signed: claims)
     }
 
     /// The row of a customer by id, else by `app_user_id`.
     ///
-    /// One read where the id is ours.
+    /// One read for a customer by our own id who has bought something, else two: who it is, and what
+    /// they hold.
     private func reading(
-        of customer: String,
+        of name: String,
         in environment: StoreEnvironment
     ) async throws -> (Customer.ID, CustomerReading) {
-        let id = Customer.ID(customer)
-        let reading = try await records.reading(of: id, in: environment)
-        if reading.isErased { throw Refusal.erased("id") }
-        if reading.sequence > 0 { return (id, reading) }
-        let known = Customer.ID(try await directory.customer(customer).id)
-        return (
-            known, known == id ? reading : try await records.reading(of: known, in: environment)
-        )
+        let id = Customer.ID(name)
+        var own: CustomerReading?
+        if CustomerNames.isOurs(name) {
+            let reading = try await records.reading(of: id, in: environment)
+            if try isAnswer(reading) { return (id, reading) }
+            own = reading
+        }
+        if let known = try await directory.stored(name) {
+            guard !known.body.isEmpty else { throw Refusal.erased("id") }
+            if known.customer == id, let own { return (id, own) }
+            let reading = try await records.reading(of: known.customer, in: environment)
+            if reading.isErased { throw Refusal.erased("id") }
+            return (known.customer, reading)
+        }
+        if own == nil, !name.utf8.contains(0) {
+            // Purchases of somebody whom nobody made known.
+            let reading = try await records.reading(of: id, in: environment)
+            if try isAnswer(reading) { return (id, reading) }
+        }
+        throw Refusal.missing("customer", name)
     }
 
-    private func sign(
-        _ timeline: Timeline,
-        of customer: Customer.ID,
-        for app: AskingApp?,
-        in environment: StoreEnvironment,
-        at now: Instant
-    ) throws -> String {
-        // What has ended does not concern a device; what is to come does.
-        var intervals: [String: [API.SignedAnswer.Interval]] = [:]
-        for entry in timeline.entries where entry.until.map({ $0 > now }) ?? true {
-            intervals[entry.lookupKey, default: []].append(
-                API.SignedAnswer.Interval(
-                    since: entry.since.milliseconds,
-                    until: entry.until?.milliseconds,
-                    ground: API.Ground(rawValue: entry.ground.rawValue)
-                )
-            )
+    /// The same reads without suspension; `nil` for whatever ``reading(of:in:)`` may refuse, and where
+    /// the database cannot do that.
+    private func readingAtOnce(
+        of name: String,
+        in environment: StoreEnvironment
+    ) throws -> (Customer.ID, CustomerReading)? {
+        let id = Customer.ID(name)
+        var own: CustomerReading?
+        if CustomerNames.isOurs(name) {
+            guard let reading = try records.readingAtOnce(of: id, in: environment) else {
+                return nil
+            }
+            if try isAnswer(reading) { return (id, reading) }
+            own = reading
         }
-        let real = clocks.wall()
-        let wall = real.milliseconds / 1000
-        return try signer.sign(
-            API.SignedAnswer(
-                sub: customer.rawValue,
-                aud: "tollgate",
-                azp: app?.key,
-                environment: API.Environment(rawValue: environment.rawValue),
-                iat: wall,
-                exp: wall + Self.answerLifetime,
-                at: now.milliseconds,
-                entitlements: intervals
-            ),
-            at: real
-        )
+        guard let known = try directory.storedAtOnce(name), !known.body.isEmpty else { return nil }
+        if known.customer == id, let own { return (id, own) }
+        guard let reading = try records.readingAtOnce(of: known.customer, in: environment),
+            !reading.isErased
+        else { return nil }
+        return (known.customer, reading)
+    }
+
+    /// Whether somebody holds, or held, something under this id.
+    ///
+    /// - Throws: a refusal 410 `customer_erased`.
+    private func isAnswer(_ reading: CustomerReading) throws -> Bool {
+        if reading.isErased { throw Refusal.erased("id") }
+        return reading.sequence > 0
     }
 }
 

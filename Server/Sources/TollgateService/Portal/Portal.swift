@@ -46,7 +46,7 @@ public struct Portal: Sendable {
                 expiresAt: session.expiresAt
             ),
             returnURL: wayBack,
-            parent: session.keptUnder
+            parent: session.keptUnder?.hex
         )
         let token = random.id("ptok_", length: 48)
         let isKept = try await records.sessions.keep(

@@ -80,8 +80,9 @@ public struct Sessions: Sendable {
     /// - Throws: a refusal 401 `invalid_key` or `session_expired`.
     public func session(_ secret: String) async throws -> CustomerSession {
         // Under other prefixes lie the portal's links and cookies.
+        let key = SessionStore.key(secret)
         guard APIKeyKind(secret) == .customerSession,
-            let body = try await records.session(secret)
+            let body = try await records.session(keptUnder: key)
         else {
             throw Refusal(
                 401,
@@ -89,7 +90,7 @@ public struct Sessions: Sendable {
                 "This customer session does not exist; create a new one."
             )
         }
-        return try session(secret, keptAs: body)
+        return try session(body, keptUnder: key)
     }
 
     /// The same without suspension; `nil` where the database cannot do that, or has no such session.
@@ -97,12 +98,13 @@ public struct Sessions: Sendable {
     /// - Throws: a refusal 401 `session_expired`.
     public func sessionAtOnce(_ secret: String) throws -> CustomerSession? {
         guard APIKeyKind(secret) == .customerSession else { return nil }
-        return try records.sessionAtOnce(secret).map { try session(secret, keptAs: $0) }
+        let key = SessionStore.key(secret)
+        return try records.sessionAtOnce(keptUnder: key).map { try session($0, keptUnder: key) }
     }
 
-    private func session(_ secret: String, keptAs body: [UInt8]) throws -> CustomerSession {
-        var session = try APIJSON.decode(CustomerSession.self, from: Data(body))
-        session.keptUnder = SessionStore.key(secret).hex
+    private func session(_ body: [UInt8], keptUnder key: RowKey) throws -> CustomerSession {
+        var session = try CustomerSession(kept: body)
+        session.keptUnder = key
         guard clocks.wall().milliseconds / 1000 < session.expiresAt else {
             throw Refusal(
                 401,

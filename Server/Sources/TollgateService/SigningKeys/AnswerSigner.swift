@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Foundation
 public import Storage
+internal import StrictJSON
 internal import Synchronization
 public import TollgateAPI
 public import TollgateCore
@@ -10,36 +11,61 @@ public import TollgateCore
 /// What is held in memory is a copy: the keys are in the database, and every server reads them again
 /// now and then.
 public final class AnswerSigner: Sendable {
-    private struct Held {
-        /// A key that can sign, read from its bytes once.
-        struct Signer {
-            var id: String
-            var key: P256.Signing.PrivateKey
+    /// A key that can sign, read from its bytes once.
+    struct Key: Sendable {
+        let id: String
+        private let key: P256.Signing.PrivateKey
+        /// The token's first part with its dot.
+        private let header: [UInt8]
+
+        fileprivate init(_ id: String, _ key: P256.Signing.PrivateKey) {
+            (self.id, self.key) = (id, key)
+            var json = JSONBytes(capacity: 64)
+            json.add("{\"alg\":\"ES256\",\"kid\":")
+            json.add(quoted: id)
+            json.add(",\"typ\":\"JWT\"}")
+            var text: [UInt8] = []
+            json.bytes.withUnsafeBytes { Base64URL.append($0, to: &text) }
+            header = text + [UInt8(ascii: ".")]
         }
 
+        /// A compact ES256 JWT of `claims`, which are JSON.
+        func sign(_ claims: [UInt8]) throws -> [UInt8] {
+            var token = header
+            token.reserveCapacity(header.count + claims.count * 4 / 3 + 96)
+            claims.withUnsafeBytes { Base64URL.append($0, to: &token) }
+            let signature = try key.signature(for: token).rawRepresentation
+            token.append(UInt8(ascii: "."))
+            signature.withUnsafeBytes { Base64URL.append($0, to: &token) }
+            return token
+        }
+    }
+
+    private struct Held {
         let keys: AnswerKeys
         /// How often others had been put in the place of those before.
         let change: Int
-        private var signers: [AnswerKeys.Key: Signer] = [:]
+        /// Those that can sign, in their order, as `AnswerKeys.signer(at:)` chooses among them.
+        private let signers: [(from: Instant, key: Key)]
 
         init(_ keys: AnswerKeys, change: Int = 0) throws {
             (self.keys, self.change) = (keys, change)
-            for key in keys.keys {
-                guard let secret = key.secret else { continue }
-                signers[key] = Signer(
-                    id: key.id,
-                    key: try P256.Signing.PrivateKey(rawRepresentation: secret)
-                )
+            signers = try keys.keys.compactMap { kept in
+                guard let secret = kept.secret else { return nil }
+                let key = try P256.Signing.PrivateKey(rawRepresentation: secret)
+                return (kept.from, Key(kept.id, key))
             }
         }
 
         /// A key of its own.
         init(_ key: P256.Signing.PrivateKey) {
             (keys, change) = (AnswerKeys(key), 0)
-            for kept in keys.keys { signers[kept] = Signer(id: kept.id, key: key) }
+            signers = keys.keys.map { ($0.from, Key($0.id, key)) }
         }
 
-        func signer(at now: Instant) -> Signer? { keys.signer(at: now).flatMap { signers[$0] } }
+        func signer(at now: Instant) -> Key? {
+            (signers.last { $0.from <= now } ?? signers.first)?.key
+        }
     }
 
     /// How long what was read is taken for what the database has, in milliseconds.
@@ -100,11 +126,16 @@ public final class AnswerSigner: Sendable {
     ///
     /// - Parameter now: real time: it decides which key signs.
     public func sign(_ claims: some Encodable, at now: Instant) throws -> String {
-        guard let signer = held.withLock({ $0.signer(at: now) }) else { throw SigningKeyError() }
-        let header = JSONWebToken.Header(kid: signer.id)
-        let input = try JSONWebToken.signingInput(header: header, claims: claims)
-        let signature = try signer.key.signature(for: Data(input.utf8))
-        return input + "." + Base64URL.encode(signature.rawRepresentation)
+        let claims = Array(try APIJSON.encode(claims))
+        return String(decoding: try key(at: now).sign(claims), as: UTF8.self)
+    }
+
+    /// The key that signs.
+    ///
+    /// - Parameter now: real time.
+    func key(at now: Instant) throws -> Key {
+        guard let key = held.withLock({ $0.signer(at: now) }) else { throw SigningKeyError() }
+        return key
     }
 
     /// Whether whoever asks now is to read the keys again: one at a time, and not again at once if
