@@ -273,6 +273,93 @@ struct GooglePlayStoryTests {
             ]
         ),
         Story(
+            testDescription:
+                "G21: account hold that ends with the subscription, which states that end",
+            facts: [
+                month, .play("ON_HOLD", 30, .item(to: 30)),
+                .play("EXPIRED", 60, .item(to: 60, renews: false)),
+            ],
+            expected: [.on(29, .payment), .off(30), .off(45), .off(59), .off(60)],
+            coins: 10
+        ),
+        Story(
+            testDescription: "G21: account hold that the customer ends",
+            facts: [
+                month, .play("ON_HOLD", 30, .item(to: 30)),
+                .play("CANCELED", 40, .item(to: 40, renews: false)),
+            ],
+            expected: [.on(29, .payment), .off(35), .off(40)]
+        ),
+        Story(
+            testDescription: "G21: account hold after grace ends with the subscription",
+            facts: [
+                month, .play("IN_GRACE_PERIOD", 30, .item(to: 37)),
+                .play("ON_HOLD", 37, .item(to: 37)),
+                .play("EXPIRED", 60, .item(to: 60, renews: false)),
+            ],
+            expected: [.on(29, .payment), .on(36, .grace), .off(37), .off(50)]
+        ),
+        Story(
+            testDescription: "G21: account hold that is read late began at the end that it states",
+            facts: [
+                month, .play("ON_HOLD", 35, .item(to: 30)),
+                .play("ACTIVE", 40, .item(to: 70, order: "GPA.1..0")),
+            ],
+            expected: [.on(29, .payment), .off(30), .off(36), .on(40, .payment)]
+        ),
+        Story(
+            testDescription: "G21: a purchase that is first read on hold, and ends",
+            facts: [
+                .play("ON_HOLD", 35, .item(to: 30)),
+                .play("EXPIRED", 60, .item(to: 60, renews: false)),
+            ],
+            expected: [.on(29, .payment), .off(30), .off(40)]
+        ),
+        Story(
+            testDescription: "G21: recovered, and first read when the next renewal has failed",
+            facts: [
+                month, .play("ON_HOLD", 30, .item(to: 30)),
+                .play("IN_GRACE_PERIOD", 72, .item(to: 77, order: "GPA.1..0")),
+                .order("GPA.1..0", 73, from: 40, to: 70),
+            ],
+            expected: [.off(35), .on(41, .payment), .on(69, .payment), .on(71, .grace)]
+        ),
+        Story(
+            testDescription: "G22: what the hold interrupted has its time, also once it is over",
+            facts: [
+                .play(
+                    "ACTIVE",
+                    0,
+                    .item(to: 30),
+                    .item(to: 10, order: "GPA.1", "premium", "yearly")
+                ),
+                .play("ON_HOLD", 10, .item(to: 10), .item(to: 10, "premium", "yearly")),
+                .play(
+                    "CANCELED",
+                    40,
+                    .item(to: 60, renews: false),
+                    .item(to: 10, "premium", "yearly", renews: false)
+                ),
+                .play(
+                    "CANCELED",
+                    50,
+                    .item(to: 60, renews: false),
+                    .item(to: 10, "premium", "yearly", renews: false)
+                ),
+                .play(
+                    "EXPIRED",
+                    61,
+                    .item(to: 60, renews: false),
+                    .item(to: 10, "premium", "yearly", renews: false)
+                ),
+            ],
+            expected: [
+                .on(9, .payment), .off(10), .off(39), .on(40, .payment), .on(59, .payment),
+                .off(60),
+                .archive(45, nil),
+            ]
+        ),
+        Story(
             testDescription: "G3: past the end Google still says ACTIVE, and tries again",
             facts: [month, .play("ACTIVE", 31.2, .item(to: 30))],
             expected: [.on(29, .payment), .on(32, .renewal), .off(32.3)]

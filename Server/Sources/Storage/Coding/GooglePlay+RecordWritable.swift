@@ -20,6 +20,7 @@ extension GooglePlayRecord: RecordWritable {
         try record.add("successors", successors)
         try record.add("inheritedOrders", inheritedOrders)
         try record.add("failures", failures)
+        try record.add("suspensions", suspensions)
         record.close()
     }
 }
@@ -79,6 +80,7 @@ extension GooglePlayPeriod: RecordWritable {
         record.add("plan", plan)
         record.add("first", first)
         record.add("paidUntil", paidUntil)
+        record.add("paidSince", paidSince)
         try record.add("isProration", isProration)
         record.close()
     }
@@ -88,4 +90,5 @@ extension GooglePlaySubscription.Resubscription: RecordWritable {}
 extension GooglePlayPurchase: RecordWritable {}
 extension GooglePlayOrder: RecordWritable {}
 extension GooglePlayVoid: RecordWritable {}
+extension GooglePlaySuspension: RecordWritable {}
 extension GooglePlayUnreadable: RecordWritable {}

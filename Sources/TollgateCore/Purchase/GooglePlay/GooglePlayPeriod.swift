@@ -12,6 +12,8 @@ public struct GooglePlayPeriod: Hashable, Codable, Sendable {
     ///
     /// Time after it was grace.
     public private(set) var paidUntil: Instant?
+    /// The earliest clock that states `paidUntil`; `nil` without one.
+    public private(set) var paidSince: Instant?
     /// `true`: the rest of a period in which the plan was changed; `nil`, not `false`.
     public private(set) var isProration: Bool?
 
@@ -24,13 +26,17 @@ public struct GooglePlayPeriod: Hashable, Codable, Sendable {
         first = clock
         isProration = item.phase == GooglePlaySubscription.proration ? true : nil
         guard let expiry = item.expiry else { return }
-        if read.isPaid { paidUntil = expiry }
+        if read.isPaid { (paidUntil, paidSince) = (expiry, clock) }
     }
 
     mutating func join(_ other: Self) {
         plan = max(plan ?? "", other.plan ?? "").nonEmpty
         first = min(first, other.first)
-        paidUntil = later(paidUntil, other.paidUntil)
+        if paidUntil == other.paidUntil {
+            paidSince = earlier(paidSince, other.paidSince)
+        } else if later(paidUntil, other.paidUntil) == other.paidUntil {
+            (paidUntil, paidSince) = (other.paidUntil, other.paidSince)
+        }
         isProration = isProration ?? other.isProration
     }
 }

@@ -69,13 +69,15 @@ extension GooglePlayRecord {
             )
         }
         let end = subscription.isEntitling ? expiry : min(expiry, read.stated.instant)
-        var spans = spans(from: begin(of: item, began), to: end, read.stated.instant)
+        var spans = spans(from: begin(of: item, began), to: end, read)
         let last = spans.popLast()
         var intervals = spans.map { interval($0.since, $0.until, .payment) }
         if let last {
-            let paid = subscription.isPaid ? end : min(end, paidEnd(of: item, last.since) ?? end)
-            let failed = max(last.since, paid)
-            intervals += [interval(last.since, failed, .payment), interval(failed, end, .grace)]
+            // A hold may have ended it before the end that is stated now.
+            let until = last.until
+            let paid = subscription.isPaid ? until : paidEnd(of: item, last.since) ?? until
+            let failed = max(last.since, min(until, paid))
+            intervals += [interval(last.since, failed, .payment), interval(failed, until, .grace)]
         }
         guard renews(item, subscription), began <= end else { return intervals }
         // Before account hold Google tries for up to two days and says ACTIVE.
@@ -111,17 +113,34 @@ extension GooglePlayRecord {
     private func spans(
         from start: Instant,
         to end: Instant,
-        _ stated: Instant
+        _ read: Newest<GooglePlaySubscription>
     ) -> [(since: Instant, until: Instant)] {
         var spans: [(since: Instant, until: Instant)] = []
         var since = start
-        for lapse in failures?.lapses ?? [] where since <= lapse && lapse < end {
-            if since < lapse { spans.append((since, lapse)) }
-            let paid = periods.filter { $0.first > lapse }.map { max(lapse, begin(of: $0)) }.min()
-            since = paid ?? stated
+        for suspension in suspensions ?? []
+        where since <= suspension.since && suspension.since < end {
+            if since < suspension.since { spans.append((since, suspension.since)) }
+            since = resumed(after: suspension, read) ?? end
         }
         if since < end { spans.append((since, end)) }
         return spans
+    }
+
+    /// The first time that was paid for after an account hold or a pause: with a new order, or, of an
+    /// item that the hold only interrupted, with a later end.
+    private func resumed(
+        after suspension: GooglePlaySuspension,
+        _ read: Newest<GooglePlaySubscription>
+    ) -> Instant? {
+        let stated = suspension.stated
+        let starts = periods.compactMap { period in
+            period.first > stated
+                ? max(suspension.since, begin(of: period))
+                : period.paidSince.flatMap { $0 > stated ? $0 : nil }
+        }
+        if let first = starts.min() { return first }
+        // A read may name no order, as after a promotion code.
+        return read.value.isEntitling && read.stated.instant > stated ? read.stated.instant : nil
     }
 
     /// The end of the paid time of an item whose renewal failed.

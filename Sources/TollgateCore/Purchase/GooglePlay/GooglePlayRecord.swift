@@ -36,6 +36,8 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
     public private(set) var inheritedOrders: [String]?
     /// Failed renewals, for figures about the past; `nil`: none failed.
     public private(set) var failures: BillingFailures?
+    /// Account holds and pauses, sorted by their beginning; `nil`: none.
+    public private(set) var suspensions: [GooglePlaySuspension]?
 
     /// Takes in one fact about the purchase token `id`.
     mutating func join(_ fact: Fact, of id: String) {
@@ -69,6 +71,7 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
             case .missing(let index): periods.insert(period, at: index)
             }
         }
+        suspensions.join(GooglePlaySuspension(subscription, at: fact.stated.instant))
         // A replacement that is not paid replaces nothing yet.
         guard subscription.hasBegun else { return }
         let start = subscription.start ?? fact.stated.instant
