@@ -48,6 +48,10 @@ struct Behaviour: Hashable, Sendable, Codable {
     var hasSilentGrace = true
     /// Grace moves the expiry on by a day at a time; otherwise to its end at once.
     var graceExtendsDaily = true
+    /// A subscription that ends unpaid on hold states that end as its expiry.
+    ///
+    /// Otherwise it states the beginning of the hold. Both are in the past then.
+    var endedHoldMovesExpiry = false
     /// `autoRenewEnabled` is left out where it is false.
     var omitsAutoRenewFalse = true
     /// A pending purchase that ends reads …_PENDING_PURCHASE_EXPIRED, as one guide has it.
@@ -102,6 +106,7 @@ extension Behaviour {
         try read(.sendsPriceChangeConfirmed, \.sendsPriceChangeConfirmed)
         try read(.hasSilentGrace, \.hasSilentGrace)
         try read(.graceExtendsDaily, \.graceExtendsDaily)
+        try read(.endedHoldMovesExpiry, \.endedHoldMovesExpiry)
         try read(.omitsAutoRenewFalse, \.omitsAutoRenewFalse)
         try read(.endedPendingReadsExpired, \.endedPendingReadsExpired)
         try read(.voidCodesAreStrings, \.voidCodesAreStrings)

@@ -198,13 +198,14 @@ extension Subscription {
             items[index].expiry = min(expiry, now)
         }
         touch()
-        guard hold > 0 else { return leaveHold(at: now) }
+        guard hold > 0 else { return leaveHold(circumstances) }
         phase = .hold(until: now + hold)
         return [.hint(.onHold)]
     }
 
     /// The hold ended without payment: what was declined ends, the rest gets its time back.
-    mutating func leaveHold(at now: Int64) -> [SubscriptionEffect] {
+    mutating func leaveHold(_ circumstances: Circumstances) -> [SubscriptionEffect] {
+        let now = circumstances.now
         cancellation = .system
         for index in items.indices where items[index].isOwned {
             items[index].autoRenews = false
@@ -212,6 +213,7 @@ extension Subscription {
                 items[index].expiry = now + rest
                 items[index].suspended = nil
             } else {
+                if circumstances.behaviour.endedHoldMovesExpiry { items[index].expiry = now }
                 items[index].end(at: now)
             }
         }

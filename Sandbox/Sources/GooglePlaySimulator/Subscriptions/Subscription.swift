@@ -166,7 +166,7 @@ struct Subscription: Hashable, Sendable, Codable {
         case .active: return renewDue(circumstances)
         case .grace(let until) where until > now: return extendGrace(circumstances)
         case .retrying, .grace: return leaveGrace(circumstances)
-        case .hold: return leaveHold(at: now)
+        case .hold: return leaveHold(circumstances)
         case .paused: return resume(circumstances)
         case .canceled: return expire(at: now)
         case .expired, .pendingCanceled: return []

@@ -180,7 +180,10 @@ public struct GooglePlayAct: Hashable, Sendable {
         ),
         "behaviour": Form(
             subject: .nothing,
-            keys: [("stale_reads", .number), ("token_days", .number)]
+            keys: [
+                ("stale_reads", .number), ("token_days", .number),
+                ("sends_one_time_notifications", .truth),
+            ]
         ),
     ]
 

@@ -26,6 +26,10 @@ public enum PlantedGooglePlayBug: String, CaseIterable, Sendable {
     case pendingIsPaid
     /// The end that was read first holds, though the store has moved it.
     case firstExpiryStays
+    /// A renewal is awaited although its price lacks the consent that it needs.
+    case consentIgnored
+    /// The list of voided purchases is not read: a lost notification of a void stays lost.
+    case voidedListUnread
 
     /// The story in Server/Scenarios/google-play that finds it.
     public var story: String {
@@ -40,6 +44,8 @@ public enum PlantedGooglePlayBug: String, CaseIterable, Sendable {
         case .quantityVoidedWhole: "ten-pieces-refunded"
         case .pendingIsPaid: "bought-with-cash"
         case .firstExpiryStays: "billing-date-deferred"
+        case .consentIgnored: "price-increase-not-accepted-unheard"
+        case .voidedListUnread: "revoked-by-the-list-alone"
         }
     }
 }
@@ -114,6 +120,8 @@ final class GooglePlayPlanting: Sendable {
             .chainGrantsTwice: ["linkedPurchaseToken"],
             .testPurchaseIsProduction: ["testPurchase", "testPurchaseContext"],
             .quantityVoidedWhole: ["voidedQuantity"],
+            .consentIgnored: ["priceChangeDetails"],
+            .voidedListUnread: ["voidedPurchases"],
         ]
         // A name that nobody knows is read past.
         for name in names[bug] ?? [] { text.replace("\"\(name)\"", with: "\"not_\(name)\"") }

@@ -239,13 +239,14 @@ struct Play {
             spent: spent[customer] ?? 0,
             messages: messages.all.count,
             stripe: scenario.usesStripe ? await world.stripe.still() : nil,
-            googlePlay: await world.googlePlay?.still()
+            googlePlay: await world.googlePlay?.still(),
+            past: expectation.past.map { $0 + telling.shift }
         )
         let isAsked = telling.lastCheck.map { $0 == checks.count } ?? true
         checks.append(check)
         guard isAsked else { return }
-        let answer = try await backend.answer(
-            check.asked,
+        let answer = try await check.ask(
+            backend,
             lookupKeys: loaded.catalog.entitlements.map(\.lookupKey)
         )
         answers.append(Answered(check: check, answer: answer))
@@ -295,6 +296,16 @@ extension Recording.Check {
         return customer
     }
 
+    /// Asks a backend about the customer; what nobody knows is right.
+    func ask(
+        _ backend: some ScenarioBackend,
+        lookupKeys: [String]
+    ) async throws -> ScenarioAnswer {
+        guard let past else { return try await backend.answer(asked, lookupKeys: lookupKeys) }
+        return try await backend.answer(asked, about: past, lookupKeys: lookupKeys)
+            ?? ScenarioAnswer(has: expectation.has ?? [], coins: nil)
+    }
+
     /// What is wrong about an answer; `nil` if nothing is.
     ///
     /// - Parameter unspent: the coins that the story spends and this telling does not.
@@ -315,6 +326,7 @@ extension Recording.Check {
         }
         objections += answer.objections
         guard !objections.isEmpty else { return nil }
-        return "at \(ScenarioWriter.time(at)) " + objections.joined(separator: "; ")
+        let about = past.map { " about \(ScenarioWriter.time($0))" } ?? ""
+        return "at \(ScenarioWriter.time(at))\(about) " + objections.joined(separator: "; ")
     }
 }

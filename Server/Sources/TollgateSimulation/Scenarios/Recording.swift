@@ -33,6 +33,8 @@ public struct Recording: Sendable {
         public var stripe: StripeSimulator?
         /// Google Play as it was then.
         public var googlePlay: SimulatedGooglePlay?
+        /// An earlier instant that is asked about; `nil`: `at`.
+        public var past: Int64?
     }
 
     public var scenario: LoadedScenario

@@ -138,8 +138,8 @@ struct Retelling: Sendable {
         guard let check else { return nil }
         do {
             let answer = try await TollgateBackend.$now.withValue(check.at) {
-                try await backend.answer(
-                    check.asked,
+                try await check.ask(
+                    backend,
                     lookupKeys: recording.scenario.catalog.entitlements.map(\.lookupKey)
                 )
             }

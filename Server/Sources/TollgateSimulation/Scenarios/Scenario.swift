@@ -70,6 +70,8 @@ public struct Scenario: Sendable {
         public var coins: Int64?
         /// The only environment that is asked; `nil`: all in which the story's stores sell.
         public var environment: StoreEnvironment?
+        /// An earlier instant that is asked about; `nil`: the time of the step.
+        public var past: Int64?
     }
 
     /// Whether a step speaks of the App Store.

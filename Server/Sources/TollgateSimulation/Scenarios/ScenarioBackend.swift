@@ -44,6 +44,12 @@ public protocol ScenarioBackend: Sendable {
     func settle() async
     /// What the customer may use now, of `lookupKeys`.
     func answer(_ customer: ScenarioCustomer, lookupKeys: [String]) async throws -> ScenarioAnswer
+    /// What the customer could use at an earlier instant, of `lookupKeys`; `nil`: nobody knows.
+    func answer(
+        _ customer: ScenarioCustomer,
+        about instant: Int64,
+        lookupKeys: [String]
+    ) async throws -> ScenarioAnswer?
 }
 
 extension ScenarioBackend {
@@ -69,6 +75,13 @@ extension ScenarioBackend {
 
     /// Does nothing: how an app speaks to its own backend is that backend's matter.
     public func post(_: GooglePlayPosting, by _: ScenarioCustomer) async throws {}
+
+    /// Does not answer: a backend is asked about the present.
+    public func answer(
+        _: ScenarioCustomer,
+        about _: Int64,
+        lookupKeys _: [String]
+    ) async throws -> ScenarioAnswer? { nil }
 
     /// Does nothing: so is what an app sells for coins.
     public func spend(_: Int64, of _: ScenarioCustomer, key _: String) async throws -> Bool? { nil }

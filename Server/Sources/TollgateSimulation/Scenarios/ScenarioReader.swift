@@ -199,6 +199,11 @@ extension ScenarioReading {
             .map { Int64($0) }
         expectation.environment = word(&fields, "environment", of: ["production", "sandbox"])
             .flatMap(StoreEnvironment.init)
+        let place = fields.values["past"]
+        expectation.past = instant(&fields, "past")
+        if let place, let past = expectation.past, past >= previous ?? past {
+            report(place, "‘past’ is not before the time of its step")
+        }
         return .check(expectation)
     }
 

@@ -61,8 +61,10 @@ extension TollgateBackend {
     }
 
     /// Reads what hints are about.
+    ///
+    /// A question waits for ten minutes at most, so what was refused before is asked again.
     func readHints() async {
-        _ = await GooglePlayLine.$later.withValue(googlePlayLine.nextRound()) {
+        _ = await GooglePlayLine.$later.withValue(googlePlayLine.later(by: 700)) {
             await tollgate.googlePlay.askWhatIsWanted()
         }
     }
@@ -95,7 +97,7 @@ final class GooglePlayLine: Sendable {
     private struct Seat {
         weak var play: SimulatedGooglePlay?
         var read: (@Sendable (GooglePlayReading) async -> Void)?
-        var rounds: Int64 = 0
+        var later: Int64 = 0
     }
 
     /// A mistake of the server's.
@@ -111,11 +113,17 @@ final class GooglePlayLine: Sendable {
         seat.withLock { ($0.play, $0.read) = (play, read) }
     }
 
-    /// The longest that a question waits is ten minutes.
-    func nextRound() -> Int64 {
+    /// A third of the time between two passes.
+    ///
+    /// Passes lie at most ten minutes apart: a server that was away for longer reads everything again, and
+    /// would know what nobody told it.
+    func nextRound() -> Int64 { later(by: 190) }
+
+    /// Lets real time go by.
+    func later(by seconds: Int64) -> Int64 {
         seat.withLock { seat in
-            seat.rounds += 1
-            return seat.rounds * 700
+            seat.later += seconds
+            return seat.later
         }
     }
 

@@ -234,6 +234,23 @@ final class TollgateBackend: ScenarioBackend {
         }
         return answer
     }
+
+    func answer(
+        _ customer: ScenarioCustomer,
+        about instant: Int64,
+        lookupKeys: [String]
+    ) async throws -> ScenarioAnswer? {
+        var answer = ScenarioAnswer(has: [], coins: nil)
+        for environment in customer.environments {
+            let list = try await tollgate.entitlements.active(
+                of: customer.id,
+                in: environment,
+                at: Instant(milliseconds: instant)
+            )
+            answer.has.formUnion(list.data.map(\.lookupKey))
+        }
+        return answer
+    }
 }
 
 /// Tollgate's line to Stripe, in process.

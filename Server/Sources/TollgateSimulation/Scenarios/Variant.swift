@@ -98,6 +98,7 @@ public struct Variant: Sendable {
         googlePlay("sends_price_change_confirmed", .truth(false), ["price"]),
         googlePlay("has_silent_grace", .truth(false), ["set_account"]),
         googlePlay("grace_extends_daily", .truth(false), ["set_account"]),
+        googlePlay("ended_hold_moves_expiry", .truth(true), ["set_account"]),
         googlePlay("ended_pending_reads_expired", .truth(true), ["let_pending_end"]),
         googlePlay(
             "void_codes_are_strings",

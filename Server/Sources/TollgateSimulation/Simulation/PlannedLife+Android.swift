@@ -16,9 +16,10 @@ extension WorldPlan {
         var random = SplitMix64(seed: seed ^ 0xA2D2_01D0)
         let isBackedUp = acts.contains { $0.deed == .incident(.restoreBackup) }
         guard random.chance(0.6), !isBackedUp else { return }
-        // Reads lag by time here, not by their number.
+        // Reads lag by time here, not by their number; a switch more would change every world.
+        let others = ["stale_reads", "ended_hold_moves_expiry"]
         let variants =
-            [Variant.likely] + Variant.googlePlay.filter { $0.name != "stale_reads" }
+            [Variant.likely] + Variant.googlePlay.filter { !others.contains($0.name) }
         variant.googlePlay = (variants.randomElement(using: &random) ?? .likely).googlePlay
         var added: [PlannedAct] = []
         for number in 0..<max(2, customers / 6) {
