@@ -233,7 +233,9 @@ struct RecordCodingTests {
                             awaitsConsent: true,
                             isInBillingRetry: true,
                             expirationIntent: 2,
-                            renewalDate: .day(4)
+                            renewalDate: .day(4),
+                            price: 9990,
+                            currency: "USD"
                         )
                     ),
                     on: 2,

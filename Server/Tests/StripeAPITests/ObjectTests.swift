@@ -120,6 +120,26 @@ struct ObjectTests {
         #expect(subscription.currentPeriod(of: subscription.items.data[0]) == 1..<2)
     }
 
+    @Test(
+        "a subscription says whether its next charge may be another one",
+        arguments: [
+            (#""schedule":"sub_sched_1""#, true, false), (#""schedule":null"#, false, false),
+            (#""discounts":["di_1"]"#, true, false), (#""discounts":[]"#, false, false),
+            (#""discount":{"id":"di_1"}"#, true, false), (#""discount":null"#, false, false),
+            (#""automatic_tax":{"enabled":true}"#, false, true),
+            (#""automatic_tax":{"enabled":false}"#, false, false),
+            (#""default_tax_rates":[{"id":"txr_1"}]"#, false, true),
+            (#""default_tax_rates":[]"#, false, false),
+        ]
+    )
+    func nextCharge(_ field: String, _ mayChangePrice: Bool, _ mayAddTax: Bool) throws {
+        let text = Fixture.subscription
+            .replacing(#""customer":"cus_1""#, with: #""customer":"cus_1",\#(field)"#)
+        let subscription = try Stripe.Subscription(Fixture.json(text))
+        #expect((subscription.hasSchedule || subscription.hasDiscounts) == mayChangePrice)
+        #expect(subscription.mayAddTax == mayAddTax)
+    }
+
     @Test("a Checkout session is read with its line items and an expanded customer")
     func checkoutSession() throws {
         let session = try Stripe.CheckoutSession(Fixture.json(Fixture.checkoutSession))

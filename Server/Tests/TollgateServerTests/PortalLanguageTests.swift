@@ -65,6 +65,27 @@ struct PortalLanguageTests {
         }
     }
 
+    @Test("A schedule may change what a plan costs next, so the page says the day alone")
+    func scheduledChange() async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer("reader-1")
+            try await shop.buy("pro_monthly", for: id)
+            let subscription = try await shop.subscription().id
+            _ = try await shop.call(
+                "POST",
+                "/v1/subscription_schedules",
+                "from_subscription=\(subscription)"
+            )
+            await shop.stripe.settle()
+            // What was said in the second of a read is read again.
+            try await shop.wait(hours: 1)
+            var browser = try await shop.server.portal(of: id)
+            let scheduled = try await browser.open("/portal").text
+            #expect(scheduled.contains("Next charge on 1 February 2026"))
+            #expect(!scheduled.contains("Next charge: "))
+        }
+    }
+
     @Test("The page has the browser's language until one is chosen, which is kept")
     func languages() async throws {
         try await Shop.run { shop in

@@ -149,7 +149,9 @@ enum StoreKitIntake {
             awaitsConsent: renewal.priceIncreaseStatus == 0,
             isInBillingRetry: renewal.isInBillingRetryPeriod ?? false,
             expirationIntent: renewal.expirationIntent,
-            renewalDate: renewal.renewalDate.flatMap(instant)
+            renewalDate: renewal.renewalDate.flatMap(instant),
+            price: renewal.renewalPrice,
+            currency: renewal.currency
         )
     }
 
@@ -238,5 +240,7 @@ private struct RenewalPayload: Decodable {
     var gracePeriodExpiresDate: Int64?
     var priceIncreaseStatus: Int64?
     var renewalDate: Int64?
+    var renewalPrice: Int64?
+    var currency: String?
     var signedDate: Int64?
 }

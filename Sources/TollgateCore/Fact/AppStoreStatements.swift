@@ -127,6 +127,10 @@ public struct RenewalTerms: Hashable, Codable, Sendable {
     /// `expirationIntent`: 1 cancelled, 2 billing error, 3 no consent, 4 unavailable, 5 other.
     public var expirationIntent: Int64?
     public var renewalDate: Instant?
+    /// `renewalPrice`: the price of the next period, in milliunits of `currency`.
+    public var price: Int64?
+    /// ISO 4217.
+    public var currency: String?
 
     public init(
         willRenew: Bool,
@@ -135,7 +139,9 @@ public struct RenewalTerms: Hashable, Codable, Sendable {
         awaitsConsent: Bool = false,
         isInBillingRetry: Bool = false,
         expirationIntent: Int64? = nil,
-        renewalDate: Instant? = nil
+        renewalDate: Instant? = nil,
+        price: Int64? = nil,
+        currency: String? = nil
     ) {
         self.willRenew = willRenew
         self.nextProduct = nextProduct
@@ -144,6 +150,8 @@ public struct RenewalTerms: Hashable, Codable, Sendable {
         self.isInBillingRetry = isInBillingRetry
         self.expirationIntent = expirationIntent
         self.renewalDate = renewalDate
+        self.price = price
+        self.currency = currency
     }
 }
 

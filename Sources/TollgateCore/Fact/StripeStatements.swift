@@ -44,6 +44,14 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
     public var endedAt: Instant?
     /// `days_until_due`: how long an invoice that is sent may stay unpaid; `nil`: charged at once.
     public var daysUntilDue: Int64?
+    /// `true` if it has a `schedule`, or if it or an item has `discounts`: the next charge may be another
+    /// one than the last.
+    ///
+    /// `nil`, not `false`: older facts keep their bytes.
+    public var mayChangePrice: Bool?
+    /// `true` if `automatic_tax`, `default_tax_rates` or an item's `tax_rates` may add a tax; `nil`, not
+    /// `false`.
+    public var mayAddTax: Bool?
 
     public init(
         status: String,
@@ -52,7 +60,9 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
         cancelAt: Instant? = nil,
         cancelsAtPeriodEnd: Bool = false,
         endedAt: Instant? = nil,
-        daysUntilDue: Int64? = nil
+        daysUntilDue: Int64? = nil,
+        mayChangePrice: Bool = false,
+        mayAddTax: Bool = false
     ) {
         self.status = status
         self.customer = customer
@@ -61,6 +71,8 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
         self.cancelsAtPeriodEnd = cancelsAtPeriodEnd
         self.endedAt = endedAt
         self.daysUntilDue = daysUntilDue
+        self.mayChangePrice = mayChangePrice ? true : nil
+        self.mayAddTax = mayAddTax ? true : nil
     }
 
     /// Statuses in which nothing is owed as far as Stripe knows.

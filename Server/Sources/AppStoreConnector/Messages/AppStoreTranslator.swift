@@ -213,7 +213,9 @@ public enum AppStoreTranslator {
             awaitsConsent: renewal.priceIncreaseStatus == .notResponded,
             isInBillingRetry: renewal.isInBillingRetryPeriod ?? false,
             expirationIntent: (renewal.expirationIntent?.rawValue).map { Int64($0) },
-            renewalDate: renewal.renewalDate.map { Instant(milliseconds: $0) }
+            renewalDate: renewal.renewalDate.map { Instant(milliseconds: $0) },
+            price: renewal.renewalPrice,
+            currency: renewal.currency
         )
         return [
             Fact(

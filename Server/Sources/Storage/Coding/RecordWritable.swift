@@ -278,6 +278,8 @@ extension RenewalTerms: RecordWritable {
         record.add("isInBillingRetry", isInBillingRetry)
         record.add("expirationIntent", expirationIntent)
         record.add("renewalDate", renewalDate)
+        record.add("price", price)
+        record.add("currency", currency)
         record.close()
     }
 }

@@ -44,6 +44,23 @@ extension Stripe {
             self.json = json
         }
 
+        /// Whether a subscription schedule changes it later.
+        public var hasSchedule: Bool { json["schedule"].map { !$0.isNull } ?? false }
+
+        /// Whether a coupon of its own applies; one of the customer is in the customer's object only.
+        ///
+        /// `discounts` since 2024-04-10, `discount` in older versions.
+        public var hasDiscounts: Bool {
+            json["discounts"]?.hasElements ?? false
+                || json["discount"].map { !$0.isNull } ?? false
+        }
+
+        /// Whether Stripe Tax or a tax rate may add a tax.
+        public var mayAddTax: Bool {
+            json["automatic_tax"]?["enabled"]?.bool ?? false
+                || json["default_tax_rates"]?.hasElements ?? false
+        }
+
         /// Where in its life it is.
         public struct Status: OpenEnum {
             public let rawValue: String
@@ -92,5 +109,16 @@ extension Stripe {
             currentPeriodEnd = try fields.optionalInteger("current_period_end")
             self.json = json
         }
+
+        /// Whether a coupon of its own applies.
+        public var hasDiscounts: Bool { json["discounts"]?.hasElements ?? false }
+
+        /// Whether it has tax rates of its own.
+        public var hasTaxRates: Bool { json["tax_rates"]?.hasElements ?? false }
     }
+}
+
+extension JSON {
+    /// `true` for a list that is not empty.
+    fileprivate var hasElements: Bool { kind == .array && count ?? 0 > 0 }
 }

@@ -29,7 +29,10 @@ extension StripeSubscription {
             cancelAt: subscription.cancelAt.map { Instant(seconds: $0) },
             cancelsAtPeriodEnd: subscription.cancelAtPeriodEnd,
             endedAt: subscription.endedAt.map { Instant(seconds: $0) },
-            daysUntilDue: isSent ? subscription.daysUntilDue : nil
+            daysUntilDue: isSent ? subscription.daysUntilDue : nil,
+            mayChangePrice: subscription.hasSchedule || subscription.hasDiscounts
+                || shown.contains(where: \.hasDiscounts),
+            mayAddTax: subscription.mayAddTax || shown.contains(where: \.hasTaxRates)
         )
     }
 }

@@ -18,20 +18,21 @@ extension TollgateCore.Purchase {
                     price: price
                 )
             }
-            if let subscription = googlePlay?.subscription?.value {
+            if let play = googlePlay, let subscription = play.subscription?.value {
                 return PortalView.NextCharge(
                     at: day,
-                    price: subscription.nextPrice,
+                    price: play.nextPrice(of: subscription),
                     awaitsConsent: subscription.items.contains { $0.awaitsConsent == true }
                 )
             }
             // Who shares a plan of their family pays nothing.
             guard let last = effectivePeriods.last?.period, !last.isFamilyShared else { return nil }
-            let awaitsConsent = renewal?.value.awaitsConsent ?? false
+            let terms = renewal.flatMap { $0.areAboutRenewal(after: last) ? $0.value : nil }
+            let awaitsConsent = terms?.awaitsConsent ?? false
             // What it will cost then is in the App Store.
             return PortalView.NextCharge(
                 at: day,
-                price: awaitsConsent ? nil : nextPrice(after: last),
+                price: awaitsConsent ? nil : nextPrice(after: last, terms),
                 awaitsConsent: awaitsConsent
             )
         case .endsAt(let stop):
@@ -46,13 +47,17 @@ extension TollgateCore.Purchase {
 
     /// The price of a subscription at Stripe: of its last full period, else by the catalog.
     ///
-    /// - Returns: `nil` for several items, for usage, and where a discount or a tax on top was charged.
+    /// A coupon of the customer is not in the subscription: it shows once an invoice was discounted by it.
+    /// https://docs.stripe.com/billing/subscriptions/coupons
+    ///
+    /// - Returns: `nil` for several items, for usage, with a schedule or a discount, and where a discount
+    ///   or a tax on top was charged or, before the first charge, may be.
     private func price(
         of subscription: StripeSubscription,
         listed: Catalog.Product.Price?
     ) -> Catalog.Product.Price? {
         guard subscription.items.count == 1, let item = subscription.items.first,
-            item.isBilledInArrears != true
+            item.isBilledInArrears != true, subscription.mayChangePrice != true
         else { return nil }
         let paid = invoices.map(\.value).filter(\.isPaid).flatMap { invoice in
             invoice.lines.map { (line: $0, currency: invoice.currency.lowercased()) }
@@ -64,36 +69,81 @@ extension TollgateCore.Purchase {
             }
             guard last.currency == listed?.currency else { return nil }
         }
-        guard let listed else { return nil }
+        guard let listed, subscription.mayAddTax != true else { return nil }
         let (amount, overflow) = listed.amount.multipliedReportingOverflow(by: item.quantity)
         return overflow ? nil : Catalog.Product.Price(amount: amount, currency: listed.currency)
     }
 
-    /// The price of a plan of the App Store that renews as it is: that of its last period.
+    /// The price of a plan of the App Store: as Apple signed it, else that of its last period.
     ///
-    /// - Returns: `nil` after an offer, and where another plan follows.
-    private func nextPrice(after last: Period) -> Catalog.Product.Price? {
+    /// `renewalPrice` knows offers and another plan that follows.
+    /// https://developer.apple.com/documentation/appstoreserverapi/renewalprice
+    ///
+    /// - Parameter terms: those of this renewal; `nil`: none are known.
+    /// - Returns: without a signed price, `nil` after an offer and where another plan follows.
+    private func nextPrice(after last: Period, _ terms: RenewalTerms?) -> Catalog.Product.Price? {
+        // For a purchase of several seats Apple does not say whether it is the price of one.
+        if let price = terms?.price, let currency = terms?.currency ?? last.currency,
+            last.quantity == 1
+        {
+            return Catalog.Product.Price(milliunits: price, currency: currency)
+        }
         guard last.offerType == nil, let price = last.price, let currency = last.currency,
-            renewal?.value.nextProduct.map({ $0 == last.product }) ?? true
+            terms?.nextProduct.map({ $0 == last.product }) ?? true
         else { return nil }
         return Catalog.Product.Price(milliunits: price, currency: currency)
     }
 }
 
-extension GooglePlaySubscription {
-    /// The sum of the prices of the items that renew; `nil` where one is discounted or replaced at
-    /// the renewal: `recurringPrice` is the price without discounts.
-    fileprivate var nextPrice: Catalog.Product.Price? {
-        let renewing = items.filter { $0.renews && $0.isRemoved != true }
-        let prices = renewing.compactMap(\.price)
+extension Newest<RenewalTerms> {
+    /// Returns `true` if the terms are about the renewal that follows `last`, not an earlier one: they were
+    /// signed since it began, or name its end as `renewalDate`.
+    ///
+    /// Apple charges up to a day ahead, and signs the terms then.
+    fileprivate func areAboutRenewal(after last: Period) -> Bool {
+        if stated.instant >= last.start { return true }
+        guard let end = last.end, let date = value.renewalDate else { return false }
+        return date >= end
+    }
+}
+
+extension GooglePlayRecord {
+    /// The sum of what the items that renew will be charged.
+    ///
+    /// - Returns: `nil` where one is discounted or replaced at the renewal, or where its tax is unknown.
+    fileprivate func nextPrice(
+        of subscription: GooglePlaySubscription
+    ) -> Catalog.Product.Price? {
+        let renewing = subscription.items.filter { $0.renews && $0.isRemoved != true }
+        let prices = renewing.compactMap(nextCharge)
         guard let currency = prices.first?.currency, prices.count == renewing.count,
             prices.allSatisfy({ $0.currency == currency }),
-            items.allSatisfy({ $0.replacement == nil }),
+            subscription.items.allSatisfy({ $0.replacement == nil }),
             renewing.allSatisfy({ $0.phase ?? "basePrice" == "basePrice" })
         else { return nil }
         let micros = prices.reduce(Int64(0)) { $0 &+ $1.micros }
         guard micros.isMultiple(of: 1000) else { return nil }
         return Catalog.Product.Price(milliunits: micros / 1000, currency: currency)
+    }
+
+    /// The next charge of one item: its price, with the tax on top that its last order was charged.
+    ///
+    /// `recurringPrice` has no discounts in it, and no tax where listed prices have none.
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2
+    ///
+    /// - Returns: `nil` where no order says what tax is charged, or a tax comes on top of a new price.
+    private func nextCharge(of item: GooglePlaySubscription.Item) -> GooglePlayMoney? {
+        guard let price = item.price,
+            let order = orders.first(where: { $0.value.id == item.order })?.value,
+            let line = order.lines.first(where: { $0.product == item.product })
+        else { return nil }
+        guard order.isTaxInclusive != true, let tax = line.tax?.micros, tax > 0 else {
+            return price
+        }
+        guard let total = line.total, total.currency == price.currency,
+            total.micros - tax == price.micros
+        else { return nil }
+        return total
     }
 }
 
