@@ -1,6 +1,6 @@
 internal import Logging
 internal import Storage
-internal import Stores
+public import Stores
 internal import TollgateCore
 
 /// The features: each is a value, made of what it needs whenever it is asked for.
@@ -32,6 +32,7 @@ extension Tollgate {
             clocks: clocks,
             random: random,
             directory: directory,
+            apps: store.history.current.apps,
             defaultEnvironment: configuration.defaultEnvironment,
             lifetime: configuration.sessionLifetime
         )

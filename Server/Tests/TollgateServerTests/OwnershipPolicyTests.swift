@@ -1,5 +1,6 @@
 import AppStoreConnector
 import Storage
+import Stores
 import TollgateService
 import SandboxClock
 import AppStoreSimulator

@@ -184,7 +184,7 @@ extension Catalog {
     ///
     /// - Parameter app: the app that would sell it, where there are several; `nil`: the first.
     /// - Throws: a refusal 404 `resource_missing`.
-    public func appStoreProduct(
+    func appStoreProduct(
         _ id: String,
         of app: App? = nil
     ) throws -> (Catalog.Product, String) {

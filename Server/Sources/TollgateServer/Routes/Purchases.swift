@@ -67,11 +67,14 @@ private func addInAppPurchases(to router: Router<ServerRequestContext>, _ tollga
     }
     router.post(APIPath.appStorePurchases.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
+        let wanted = try await request.json(API.AppStorePurchaseRequest.self)
+        let session = try credentials.requireSession()
         return try Response.json(
-            try await tollgate.purchases.prepareInAppStore(
-                try await request.json(API.AppStorePurchaseRequest.self),
-                for: try credentials.requireSession(),
-                in: try credentials.askingApp(request.headers, tollgate)?.app
+            try await tollgate.appStore.devices.prepare(
+                wanted,
+                for: session.customer,
+                in: session.environment,
+                of: try credentials.askingApp(request.headers, tollgate)?.app
             )
         )
     }
@@ -93,11 +96,14 @@ private func addInAppPurchases(to router: Router<ServerRequestContext>, _ tollga
 private func addGooglePlay(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
     router.post(APIPath.googlePlayPreparations.route) { request, _ in
         let credentials = try await Credentials(request, tollgate)
+        let wanted = try await request.json(API.GooglePlayPreparationRequest.self)
+        let session = try credentials.requireSession()
         return try Response.json(
-            try await tollgate.purchases.prepareInGooglePlay(
-                try await request.json(API.GooglePlayPreparationRequest.self),
-                for: try credentials.requireSession(),
-                in: try credentials.askingApp(request.headers, tollgate)?.app
+            try await tollgate.googlePlay.devices.prepare(
+                wanted,
+                for: session.customer,
+                in: session.environment,
+                of: try credentials.askingApp(request.headers, tollgate)?.app
             )
         )
     }

@@ -1,5 +1,4 @@
 internal import Stores
-internal import AppStoreAPI
 internal import Foundation
 internal import Logging
 internal import SecondOpinion

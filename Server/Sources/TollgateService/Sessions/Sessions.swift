@@ -10,6 +10,8 @@ public struct Sessions: Sendable {
     let clocks: Clocks
     let random: RandomSource
     let directory: CustomerDirectory
+    /// The apps of the catalog.
+    let apps: [Catalog.App]
     let defaultEnvironment: StoreEnvironment
     /// How long a session lasts, in seconds.
     let lifetime: Int64
@@ -64,7 +66,6 @@ public struct Sessions: Sendable {
 
     /// - Throws: a refusal 400 `parameter_invalid` for an app that the catalog does not list.
     private func requireListed(_ app: String) throws {
-        let apps = directory.records.history.current.apps
         guard !apps.contains(where: { $0.id == app }) else { return }
         throw Refusal.invalid(
             "app",

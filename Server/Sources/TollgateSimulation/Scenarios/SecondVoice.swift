@@ -1,5 +1,6 @@
 import SecondOpinion
 import Storage
+import Stores
 import TollgateAPI
 import TollgateCore
 import TollgateService

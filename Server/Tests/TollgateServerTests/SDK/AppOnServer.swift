@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import HummingbirdTesting
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateAPI

@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Foundation
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateAPI

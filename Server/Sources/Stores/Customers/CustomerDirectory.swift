@@ -1,11 +1,14 @@
-internal import Stores
-internal import Storage
+public import Storage
 public import TollgateAPI
 internal import TollgateCore
 
 /// Finds customers by id or `app_user_id`.
 public struct CustomerDirectory: Sendable {
     let records: RecordStore
+
+    public init(records: RecordStore) {
+        self.records = records
+    }
 
     /// The customer with this id or `app_user_id`.
     ///
@@ -14,7 +17,8 @@ public struct CustomerDirectory: Sendable {
         try await profile(id, param: param).customer
     }
 
-    func profile(_ id: String, param: String = "id") async throws -> Profile {
+    /// The same with the names that stores know them by.
+    public func profile(_ id: String, param: String = "id") async throws -> Profile {
         guard let stored = try await stored(id) else {
             throw Refusal.missing("customer", id, param: param)
         }
@@ -22,7 +26,7 @@ public struct CustomerDirectory: Sendable {
     }
 
     /// The customer with this id or `app_user_id`, as kept.
-    func stored(_ name: String) async throws -> StoredProfile? {
+    public func stored(_ name: String) async throws -> StoredProfile? {
         guard Self.mayBeName(name) else { return nil }
         let id = Customer.ID(name)
         if let known = try await records.profile(id, orAlias: Holder(appUserID: name)) {
@@ -33,13 +37,13 @@ public struct CustomerDirectory: Sendable {
 
     /// The same without suspension; `nil` also where the database cannot do that, or where it takes
     /// further reads to find out.
-    func storedAtOnce(_ name: String) throws -> StoredProfile? {
+    public func storedAtOnce(_ name: String) throws -> StoredProfile? {
         guard Self.mayBeName(name) else { return nil }
         return try records.profileAtOnce(Customer.ID(name), orAlias: Holder(appUserID: name))
     }
 
     /// The customer with this `app_user_id`, as kept.
-    func stored(appUserID id: String) async throws -> StoredProfile? {
+    public func stored(appUserID id: String) async throws -> StoredProfile? {
         if let known = try await records.profile(alias: Holder(appUserID: id)) { return known }
         return try await stored(claimReference: id)
     }
@@ -56,4 +60,8 @@ public struct CustomerDirectory: Sendable {
 
     /// PostgreSQL has no text with NUL, so nobody is called that.
     private static func mayBeName(_ text: String) -> Bool { !text.utf8.contains(0) }
+}
+
+extension StoreContext {
+    public var directory: CustomerDirectory { CustomerDirectory(records: records) }
 }
