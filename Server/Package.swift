@@ -138,6 +138,7 @@ let package = Package(
             name: "StripeConnector",
             dependencies: [
                 "Reports", "Storage", "Stores", "StrictJSON", "StripeAPI", .api, .core,
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -93,6 +93,10 @@ public protocol StoreConnector: Sendable {
 
     /// The same for one plan, where the store has a page for each.
     func managementURL(of purchase: Purchase) -> String?
+
+    /// What this server's own pages show and change of the store's plans; `nil` where the store does
+    /// that.
+    var billing: (any StoreBilling)? { get }
 }
 
 extension StoreConnector {
@@ -147,6 +151,8 @@ extension StoreConnector {
     public var managementURL: String? { nil }
 
     public func managementURL(of purchase: Purchase) -> String? { managementURL }
+
+    public var billing: (any StoreBilling)? { nil }
 }
 
 /// An address at which a store reports.

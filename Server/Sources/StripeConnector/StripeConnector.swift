@@ -23,6 +23,8 @@ public final class StripeConnector: StoreConnector {
     public let context: StoreContext
     public let reads: StripeReads
     public let opinions: StripeOpinions
+    public let checkouts: Checkouts
+    public let billing: (any StoreBilling)?
     let messages: StripeMessages
     let customers: StripeCustomers
     private let questions: StripeQuestions
@@ -31,11 +33,13 @@ public final class StripeConnector: StoreConnector {
     ///   - client: `nil` where no secret key is configured.
     ///   - webhookSecrets: of the webhook endpoint; while one is rolled, both.
     ///   - defaultEnvironment: of what is asked about no purchase.
+    ///   - publicURL: where people's browsers reach this server.
     public init(
         _ context: StoreContext,
         client: Stripe.Client?,
         webhookSecrets: [String],
-        defaultEnvironment: StoreEnvironment
+        defaultEnvironment: StoreEnvironment,
+        publicURL: String
     ) {
         self.context = context
         books = StripeBooks(context.records, client: client)
@@ -43,6 +47,13 @@ public final class StripeConnector: StoreConnector {
         opinions = StripeOpinions(context: context, reads: reads)
         messages = StripeMessages(context, secrets: webhookSecrets)
         customers = StripeCustomers(context: context, reads: reads)
+        checkouts = Checkouts(
+            context: context,
+            reads: reads,
+            publicURL: publicURL,
+            defaultEnvironment: defaultEnvironment
+        )
+        billing = StripeBilling(context: context, reads: reads)
         questions = StripeQuestions(reads, opinions, defaultEnvironment: defaultEnvironment)
     }
 

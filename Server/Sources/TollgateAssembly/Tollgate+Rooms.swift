@@ -54,7 +54,8 @@ extension Tollgate {
                 context,
                 client: stripe,
                 webhookSecrets: configuration.stripeWebhookSecrets,
-                defaultEnvironment: configuration.defaultEnvironment
+                defaultEnvironment: configuration.defaultEnvironment,
+                publicURL: configuration.publicURL
             ),
             googlePlay: GooglePlayConnector(context, googlePlay),
             others: others(context),

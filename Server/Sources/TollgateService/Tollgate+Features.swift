@@ -309,21 +309,6 @@ extension Tollgate {
 
     // MARK: - Features that have a store do something
 
-    public var checkouts: Checkouts {
-        Checkouts(
-            records: store,
-            clocks: clocks,
-            random: random,
-            directory: directory,
-            purchases: purchases,
-            stripe: stripe,
-            claims: callLimits.claims,
-            publicURL: configuration.publicURL,
-            defaultEnvironment: configuration.defaultEnvironment,
-            logger: logger
-        )
-    }
-
     public var portal: Portal {
         Portal(
             records: store,
@@ -331,13 +316,11 @@ extension Tollgate {
             random: random,
             directory: directory,
             coins: coins,
-            checkouts: checkouts,
-            stripe: stripe,
             connectors: connectors,
+            billing: connectors.lazy.compactMap(\.billing).first,
             links: callLimits.portalLinks,
             publicURL: configuration.publicURL,
-            portalReturnURL: configuration.portalReturnURL,
-            logger: logger
+            portalReturnURL: configuration.portalReturnURL
         )
     }
 

@@ -332,7 +332,7 @@ final class RestorableWorld: Sendable {
 
     private func checkOut(_ product: String, _ person: Person) async throws {
         guard let tollgate = running.withLock({ $0 })?.tollgate else { return }
-        let session = try await tollgate.checkouts.create(
+        let session = try await tollgate.stripe.checkouts.create(
             API.CheckoutSessionRequest(product: product),
             customer: person.user
         )

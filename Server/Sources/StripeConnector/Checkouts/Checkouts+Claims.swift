@@ -1,10 +1,9 @@
-internal import StripeConnector
 internal import Crypto
 internal import Foundation
 internal import Storage
 internal import Stores
 public import TollgateAPI
-internal import TollgateCore
+public import TollgateCore
 
 extension Checkouts {
     /// Gives what was bought signed out to who shows the secret behind its reference, once
@@ -13,25 +12,26 @@ extension Checkouts {
     /// - Throws: refusals 400 `parameter_invalid`, 409 `already_claimed`, 429 `rate_limited`.
     public func claim(
         _ request: API.CheckoutClaimRequest,
-        for session: CustomerSession
+        for customer: Customer.ID,
+        in environment: StoreEnvironment
     ) async throws -> API.CheckoutClaim {
         guard (16...200).contains(request.secret.unicodeScalars.count) else {
             throw Refusal.invalid("secret", "A secret has 16 to 200 characters.")
         }
         let digest = SHA256.hash(data: Array(request.secret.utf8))
         let reference = Base64URL.encode(Data(digest))
-        let profile = try await directory.profile(session.customer.rawValue)
-        try await requireUnclaimed(reference, for: session.customer)
-        try claims.admit(session.customer.rawValue, at: clocks.wall())
-        try await records.register(
+        let profile = try await context.profile(of: customer)
+        try await requireUnclaimed(reference, for: customer)
+        try claims.admit(customer.rawValue, at: context.clocks.wall())
+        try await context.records.register(
             profile,
             also: [.reference(reference)],
             dedupeKey: RowKey("checkout claim", reference, profile.customer.id),
-            at: await clocks.now()
+            at: await context.clocks.now()
         )
         // Two customers may have shown it at once; the first registration stands.
-        try await requireUnclaimed(reference, for: session.customer)
-        let claimed = try await records.purchases(of: session.customer, in: session.environment)
+        try await requireUnclaimed(reference, for: customer)
+        let claimed = try await context.records.purchases(of: customer, in: environment)
             .map(\.record)
             .filter { $0.payment?.reference == reference || $0.buyer?.value.reference == reference }
         try await adopt(claimed, profile)
@@ -43,7 +43,7 @@ extension Checkouts {
 
     /// - Throws: a refusal 409 `already_claimed` where another customer was here first.
     private func requireUnclaimed(_ reference: String, for customer: Customer.ID) async throws {
-        guard let owner = try await records.profile(alias: .reference(reference)),
+        guard let owner = try await context.records.profile(alias: .reference(reference)),
             owner.customer != customer
         else { return }
         throw Refusal.conflict(
@@ -61,7 +61,7 @@ extension Checkouts {
         guard !payers.isEmpty else { return }
         var profile = profile
         profile.stripeCustomer = profile.stripeCustomer ?? payers.first
-        try await records.register(
+        try await context.records.register(
             profile,
             also: payers.map { .stripeCustomer($0) },
             dedupeKey: RowKey(
@@ -69,7 +69,7 @@ extension Checkouts {
                 profile.customer.id,
                 payers.joined(separator: ",")
             ),
-            at: await clocks.now()
+            at: await context.clocks.now()
         )
     }
 }

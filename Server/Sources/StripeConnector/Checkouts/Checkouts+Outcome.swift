@@ -1,7 +1,6 @@
 internal import Storage
 internal import Stores
 internal import StripeAPI
-internal import StripeConnector
 public import TollgateAPI
 public import TollgateCore
 
@@ -20,13 +19,13 @@ extension Checkouts {
             id.utf8.allSatisfy({ isIDByte($0) })
         else { throw Refusal.missing("checkout session", id) }
         do {
-            let session = try await stripe.reads.fulfil(checkoutSession: id)
+            let session = try await reads.fulfil(checkoutSession: id)
             if let customer, try await isAnothers(session, than: customer) {
                 throw Refusal.missing("checkout session", id)
             }
             return API.CheckoutOutcome(id: id, status: try await status(of: session))
         } catch let error as Stripe.RequestError {
-            throw unavailable(error)
+            throw reads.unavailable(error)
         }
     }
 
@@ -49,12 +48,12 @@ extension Checkouts {
         }
         let isOurs = session.metadata[StripeTranslator.linesKey] != nil
         let name = isOurs ? Holder.reference(reference) : Holder(appUserID: reference)
-        guard let named = try await records.profile(alias: name) else { return false }
+        guard let named = try await context.records.profile(alias: name) else { return false }
         return named.customer != customer
     }
 
     private func status(of session: Stripe.CheckoutSession) async throws -> API.CheckoutStatus {
-        switch try await stripe.reads.fulfilment(of: session) {
+        switch try await reads.fulfilment(of: session) {
         case .fulfilled: .confirmed
         case .processing: .processing
         case .failed: .failed

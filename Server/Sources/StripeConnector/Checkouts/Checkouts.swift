@@ -1,25 +1,17 @@
-internal import Foundation
-internal import Logging
 internal import Storage
 internal import Stores
 internal import StripeAPI
-internal import StripeConnector
 public import TollgateAPI
 public import TollgateCore
 
 /// Pages of Stripe Checkout, and what came of them.
 public struct Checkouts: Sendable {
-    let records: RecordStore
-    let clocks: Clocks
-    let random: RandomSource
-    let directory: CustomerDirectory
-    let purchases: Purchases
-    let stripe: StripeConnector
-    /// How often a customer may show the secret of a checkout.
-    let claims: CallLimit
+    let context: StoreContext
+    let reads: StripeReads
     let publicURL: String
     let defaultEnvironment: StoreEnvironment
-    let logger: Logger
+    /// How often a customer may show the secret of a checkout: each that is shown is kept.
+    let claims = CallLimit(calls: 50, seconds: 86_400)
 
     /// A Checkout Session for one product of the catalog.
     ///
@@ -37,32 +29,28 @@ public struct Checkouts: Sendable {
         guard let price = product.stripePriceIDs.first else {
             throw Refusal.invalid("product", "'\(product.id)' has no Stripe price in the catalog.")
         }
-        let stripe = try stripe.reads.configured()
-        let checkout = records.history.current.checkout
-        if let storefront = request.storefront { try requireSale(in: storefront, checkout) }
+        let stripe = try reads.configured()
+        if let storefront = request.storefront { try requireSale(in: storefront) }
         if customer == nil, let reference { try Self.requireVisitorReference(reference) }
         var buyer: Profile?
         if let customer {
-            try await purchases.requireNotActive(
+            let id = try await context.directory.customer(customer, param: "customer").id
+            try await context.requireNotActive(
                 product,
                 in: .stripe,
-                for: Customer.ID(try await directory.customer(customer, param: "customer").id),
+                for: Customer.ID(id),
                 environment: defaultEnvironment
             )
             buyer = try await stripeCustomer(of: customer)
         }
-        // Universal links of several apps tell them apart by this.
-        let first = records.history.current.apps.first
-        let back = app.flatMap { $0.id == first?.id ? nil : "app=\($0.id)" }
+        let (success, cancel) = try pages(for: request, of: app)
         let mode: Stripe.CheckoutSession.Mode =
             product.kind == .autoRenewable ? .subscription : .payment
         var session = Stripe.NewCheckoutSession(
             mode: mode,
             lines: [.init(price: price, quantity: quantity)],
-            successURL: try redirect(request.successURL, checkout.successPath, "success_url")
-                + "?session_id={CHECKOUT_SESSION_ID}" + (back.map { "&" + $0 } ?? ""),
-            cancelURL: try redirect(request.cancelURL, checkout.cancelPath, "cancel_url")
-                + (back.map { "?" + $0 } ?? ""),
+            successURL: success,
+            cancelURL: cancel,
             customer: buyer?.stripeCustomer,
             clientReferenceID: buyer?.customer.id ?? reference,
             metadata: [StripeTranslator.linesKey: "\(price):\(quantity)"],
@@ -88,6 +76,31 @@ public struct Checkouts: Sendable {
         }
     }
 
+    /// The pages to which Checkout leads back.
+    private func pages(
+        for request: API.CheckoutSessionRequest,
+        of app: Catalog.App?
+    ) throws -> (success: String, cancel: String) {
+        let catalog = context.records.history.current
+        let back = ReturnAddress(publicURL: publicURL)
+        let success = try back.address(
+            request.successURL,
+            or: catalog.checkout.successPath,
+            param: "success_url"
+        )
+        let cancel = try back.address(
+            request.cancelURL,
+            or: catalog.checkout.cancelPath,
+            param: "cancel_url"
+        )
+        // Universal links of several apps tell them apart by this.
+        let named = app.flatMap { $0.id == catalog.apps.first?.id ? nil : "app=\($0.id)" }
+        return (
+            success + "?session_id={CHECKOUT_SESSION_ID}" + (named.map { "&" + $0 } ?? ""),
+            cancel + (named.map { "?" + $0 } ?? "")
+        )
+    }
+
     /// Opens a page of Checkout.
     ///
     /// Stripe keeps the first answer under the key, so a retry opens no second session.
@@ -106,7 +119,7 @@ public struct Checkouts: Sendable {
                         session.clientReferenceID ?? "",
                         $0
                     ).hex
-            } ?? random.id("tollgate-checkout-")
+            } ?? context.random.id("tollgate-checkout-")
         )
         return API.CheckoutSession(
             id: made.value.id,
@@ -117,7 +130,7 @@ public struct Checkouts: Sendable {
 
     private func refusal(_ error: Stripe.RequestError) -> Refusal {
         guard case .refused(let refused) = error, refused.type == "idempotency_error" else {
-            return unavailable(error)
+            return reads.unavailable(error)
         }
         return Refusal.idempotency(
             .idempotencyMismatch,
@@ -128,7 +141,7 @@ public struct Checkouts: Sendable {
     private func product(
         of request: API.CheckoutSessionRequest
     ) throws -> (Catalog.Product, Int64) {
-        let catalog = records.history.current
+        let catalog = context.records.history.current
         if let id = request.buyButton {
             guard let button = catalog.buyButton(id: id),
                 let product = catalog.product(id: button.product),
@@ -154,31 +167,14 @@ public struct Checkouts: Sendable {
         return (product, quantity)
     }
 
-    /// Return addresses lead to this server only, or anybody could send our buyers anywhere.
-    func redirect(_ asked: String?, _ path: String, _ param: String) throws -> String {
-        guard let asked else { return publicURL + path }
-        let isPlain = asked.utf8.allSatisfy { byte in
-            (0x21...0x7E).contains(byte) && !"\\?#{}\"<>".utf8.contains(byte)
-        }
-        guard isPlain, asked.hasPrefix(publicURL + "/") else {
-            throw Refusal(
-                422,
-                "redirect_forbidden",
-                "\(param) must be a page of \(publicURL).",
-                param: param
-            )
-        }
-        return asked
-    }
-
     /// The customer with their Stripe customer, which is made and stored before any session.
     ///
     /// - Parameter lost: A Stripe customer that Stripe does not know, because it was deleted or
     ///   belongs to test mode while the key is live. A new one takes its place; purchases of the
     ///   lost one stay this customer's.
     func stripeCustomer(of id: String, replacing lost: String? = nil) async throws -> Profile {
-        var profile = try await directory.profile(id)
-        guard profile.stripeCustomer.map({ $0 == lost }) ?? true, let stripe = stripe.client else {
+        var profile = try await context.directory.profile(id)
+        guard profile.stripeCustomer.map({ $0 == lost }) ?? true, let stripe = reads.client else {
             return profile
         }
         do {
@@ -192,27 +188,19 @@ public struct Checkouts: Sendable {
             )
             profile.stripeCustomer = made.value.id
         } catch {
-            throw unavailable(error)
+            throw reads.unavailable(error)
         }
-        try await records.register(
+        try await context.records.register(
             profile,
-            dedupeKey: RowKey("stripe customer", profile.customer.id, random.id("")),
-            at: await clocks.now()
+            dedupeKey: RowKey("stripe customer", profile.customer.id, context.random.id("")),
+            at: await context.clocks.now()
         )
         return profile
     }
 
-    func unavailable(_ error: Stripe.RequestError) -> Refusal {
-        logger.warning("Stripe refused or was out of reach", metadata: ["error": "\(error)"])
-        return Refusal(
-            error.isRetryable ? 503 : 502,
-            .storeUnavailable,
-            "Stripe could not do this now; the log says why."
-        )
-    }
-
     /// - Throws: a refusal 403 `storefront_unsupported`.
-    private func requireSale(in storefront: String, _ checkout: Catalog.Checkout) throws {
+    private func requireSale(in storefront: String) throws {
+        let checkout = context.records.history.current.checkout
         guard checkout.storefronts.contains(storefront.uppercased()) else {
             throw Refusal.forbidden(
                 "storefront_unsupported",

@@ -80,7 +80,7 @@ private func checkout(
 ) async -> Response {
     let query = request.uri.queryParameters
     do {
-        let checkout = try await tollgate.checkouts.create(
+        let checkout = try await tollgate.stripe.checkouts.create(
             API.CheckoutSessionRequest(
                 buyButton: button,
                 storefront: query["storefront"].map(String.init)

@@ -37,7 +37,7 @@ func addPortal(
         try await desk.visit(request, context, calling: true) { secret, visit in
             let form = try StrictBody.form(try await request.bytes(upTo: 16 << 10))
             guard form["form"] == tollgate.portal.formToken(secret),
-                let change = PortalChange(form), let subscription = form["subscription"]
+                let change = PlanChange(form), let subscription = form["subscription"]
             else { return pages.redirect(to: "/portal?done=gone") }
             do {
                 try await tollgate.portal.change(subscription, change, in: visit)
@@ -54,7 +54,7 @@ func addPortal(
         try await desk.visit(request, context, calling: true) { _, visit in
             do {
                 let flow = request.uri.queryParameters["flow"].map(String.init)
-                return pages.redirect(to: try await tollgate.portal.stripePortal(visit, flow: flow))
+                return pages.redirect(to: try await tollgate.portal.paymentPage(visit, flow: flow))
             } catch let refusal as Refusal {
                 let word = refusal.status < 500 ? "gone" : "later"
                 return pages.redirect(to: "/portal?done=\(word)")
@@ -96,7 +96,7 @@ private func addPortalPage(
     }
 }
 
-extension PortalChange {
+extension PlanChange {
     /// What a form of the portal's asks for.
     fileprivate init?(_ form: [String: String]) {
         switch form["action"] {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Stores
 internal import TollgateAPI
 internal import TollgateService
 
@@ -177,7 +178,7 @@ extension PortalPage.Row {
 }
 
 extension PortalPage.Invoice {
-    init(_ invoice: PortalView.Invoice, _ text: PortalText) {
+    init(_ invoice: StoreInvoice, _ text: PortalText) {
         number = invoice.number
         date = text.day(invoice.created)
         amount = text.price(invoice.amount, every: nil)

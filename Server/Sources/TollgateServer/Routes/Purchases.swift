@@ -2,6 +2,7 @@ internal import AppStoreConnector
 internal import GooglePlayConnector
 internal import Hummingbird
 internal import Stores
+internal import StripeConnector
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
@@ -139,7 +140,7 @@ private func addCheckouts(to router: Router<ServerRequestContext>, _ tollgate: T
             let named = try buyer(wanted, credentials)
             let customer = try await tollgate.directory.customer(named, param: "customer").id
             try credentials.admitStoreCall(request, context, tollgate)
-            let checkout = try await tollgate.checkouts.create(
+            let checkout = try await tollgate.stripe.checkouts.create(
                 wanted,
                 customer: customer,
                 app: try credentials.askingApp(request.headers, tollgate)?.app,
@@ -156,7 +157,7 @@ private func addCheckouts(to router: Router<ServerRequestContext>, _ tollgate: T
             try credentials.admitStoreCall(request, context, tollgate)
         }
         return try Response.json(
-            try await tollgate.checkouts.outcome(
+            try await tollgate.stripe.checkouts.outcome(
                 try context.id,
                 for: credentials.session?.customer
             )
@@ -188,7 +189,7 @@ private func addBuyButtons(to router: Router<ServerRequestContext>, _ tollgate: 
                 ? API.BuyButtonCheckoutRequest()
                 : try StrictBody.decode(API.BuyButtonCheckoutRequest.self, from: body)
             try credentials.admitStoreCall(request, context, tollgate)
-            let checkout = try await tollgate.checkouts.create(
+            let checkout = try await tollgate.stripe.checkouts.create(
                 API.CheckoutSessionRequest(
                     buyButton: id,
                     successURL: wanted.successURL,
@@ -210,7 +211,13 @@ private func addBuyButtons(to router: Router<ServerRequestContext>, _ tollgate: 
         let body = try await request.bytes(upTo: 256 << 10)
         return try await request.once(tollgate, credentials, body) {
             let wanted = try StrictBody.decode(API.CheckoutClaimRequest.self, from: body)
-            return try WriteAnswer(try await tollgate.checkouts.claim(wanted, for: session))
+            return try WriteAnswer(
+                try await tollgate.stripe.checkouts.claim(
+                    wanted,
+                    for: session.customer,
+                    in: session.environment
+                )
+            )
         }
     }
     router.post(APIPath.portalSessions.route) { request, _ in

@@ -24,8 +24,6 @@ public struct CallLimits: Sendable {
     public let backend = CallLimit(calls: 1200, seconds: 60)
     /// The same for one secret key with scopes, so that it leaves room for the others.
     public let scopedKeys = CallLimit(calls: 600, seconds: 60)
-    /// Claims of checkouts, per customer: each secret that is shown is kept.
-    public let claims = CallLimit(calls: 50, seconds: 86_400)
     /// Links to the portal, per customer: each is a session.
     public let portalLinks = CallLimit(calls: 60, seconds: 3600)
 }

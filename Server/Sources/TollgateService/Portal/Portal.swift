@@ -1,9 +1,6 @@
 internal import Foundation
-internal import Logging
 internal import Storage
-internal import Stores
-internal import StripeAPI
-internal import StripeConnector
+public import Stores
 public import TollgateAPI
 internal import TollgateCore
 
@@ -14,14 +11,13 @@ public struct Portal: Sendable {
     let random: RandomSource
     let directory: CustomerDirectory
     let coins: Coins
-    let checkouts: Checkouts
-    let stripe: StripeConnector
     let connectors: [any StoreConnector]
+    /// The store whose plans are changed here; one, since the page has one button for payment methods.
+    let billing: (any StoreBilling)?
     /// How often a customer may have a link made.
     let links: CallLimit
     let publicURL: String
     let portalReturnURL: String?
-    let logger: Logger
 
     /// A link to the portal page for the customer of `session`: it works once, within five minutes.
     ///
@@ -34,7 +30,9 @@ public struct Portal: Sendable {
         returnURL: String? = nil
     ) async throws -> API.PortalSession {
         try session.require(.customerPortal)
-        let wayBack = try returnURL.map { try checkouts.redirect($0, "", "return_url") }
+        let wayBack = try returnURL.map {
+            try ReturnAddress(publicURL: publicURL).address($0, or: "", param: "return_url")
+        }
         try links.admit(session.customer.rawValue, at: clocks.wall())
         let now = clocks.wall().milliseconds / 1000
         let visit = PortalVisit(
@@ -127,8 +125,8 @@ public struct Portal: Sendable {
             .sorted {
                 ($0.isActive ? 0 : 1, $0.name, $0.id) < ($1.isActive ? 0 : 1, $1.name, $1.id)
             }
-        let stripeCustomers = try await stripeCustomers(of: purchases, profile)
-        let bills = await invoices(of: stripeCustomers)
+        let payers = try await payers(of: purchases, profile)
+        let bills = await billing?.invoices(of: payers) ?? StoreInvoices()
         let transfers = try await records.transfers(of: session.customer, in: session.environment)
         let twice = paidTwice(purchases, catalog)
         return PortalView(
@@ -141,23 +139,26 @@ public struct Portal: Sendable {
             paidTwice: twice.names,
             paidTwicePlaces: twice.places,
             paidTwiceShops: twice.shops,
-            hasStripe: stripe.client != nil && !stripeCustomers.isEmpty,
+            hasStripe: billing?.isSetUp == true && !payers.isEmpty,
             returnURL: visit.returnURL
         )
     }
 
-    private func stripeCustomers(
+    /// The customers of the store with the invoices that are this customer, by the store's ids.
+    private func payers(
         of purchases: [PortalView.Purchase],
         _ profile: Profile
     ) async throws -> [String] {
-        var customers = profile.stripeCustomer.map { [$0] } ?? []
-        for customer in purchases.compactMap(\.storeCustomer) where !customers.contains(customer) {
+        guard let store = billing?.store else { return [] }
+        var payers = profile.storeCustomers[store].map { [$0] } ?? []
+        for payer in purchases.compactMap(\.storeCustomer) where !payers.contains(payer) {
             // Staff may have assigned a purchase that somebody else pays for: what that person has at
-            // Stripe is nobody else's business.
-            let owner = try await records.profile(alias: .stripeCustomer(customer))?.customer
-            if owner?.rawValue == profile.customer.id { customers.append(customer) }
+            // the store is nobody else's business.
+            guard let holder = Holder.storeCustomer(payer, of: store) else { continue }
+            let owner = try await records.profile(alias: holder)?.customer
+            if owner?.rawValue == profile.customer.id { payers.append(payer) }
         }
-        return customers
+        return payers
     }
 
     /// What is open by a plan that renews in one store and by another store too: money for nothing.
@@ -184,48 +185,12 @@ public struct Portal: Sendable {
         )
     }
 
-    /// The newest invoices, as many as Stripe lists at once; the page is shown without them where Stripe is out of reach.
-    private func invoices(
-        of customers: [String]
-    ) async -> (invoices: [PortalView.Invoice], isIncomplete: Bool) {
-        guard let stripe = stripe.client else { return ([], false) }
-        var invoices: [PortalView.Invoice] = []
-        for customer in customers.prefix(3) {
-            do {
-                let page = try await stripe.list(
-                    ["invoices"],
-                    ["customer": .string(customer), "limit": .integer(100)],
-                    of: Stripe.Invoice.self
-                )
-                invoices += page.value.data.compactMap { invoice in
-                    guard let status = invoice.status, status != .draft else { return nil }
-                    return PortalView.Invoice(
-                        number: invoice.number ?? invoice.id,
-                        created: Instant(seconds: invoice.created),
-                        amount: .init(amount: invoice.total, currency: invoice.currency),
-                        status: status.rawValue,
-                        url: invoice.hostedInvoiceURL
-                    )
-                }
-            } catch let error where error.isMissing("customer") {
-                continue
-            } catch {
-                logger.warning(
-                    "the portal is shown without invoices",
-                    metadata: ["error": "\(error)"]
-                )
-                return (invoices, true)
-            }
-        }
-        return (invoices.sorted { $0.created > $1.created }, false)
-    }
-
-    /// A link to Stripe's own portal, where payment methods are changed.
+    /// A link to the store's own page, where payment methods are changed.
     ///
-    /// - Parameter flow: `payment_method_update` begins there; `nil`: the portal's first page.
-    public func stripePortal(_ visit: PortalVisit, flow: String?) async throws -> String {
+    /// - Parameter flow: `payment_method_update` begins there; `nil`: the page's beginning.
+    /// - Throws: refusals 404 `resource_missing`, 503 `store_unavailable`.
+    public func paymentPage(_ visit: PortalVisit, flow: String?) async throws -> String {
         try visit.session.require(.customerPortal)
-        let stripe = try stripe.reads.configured()
         let now = await clocks.now()
         let catalog = records.history.current
         let profile = try await directory.profile(visit.session.customer.rawValue)
@@ -233,108 +198,48 @@ public struct Portal: Sendable {
             of: visit.session.customer,
             in: visit.session.environment
         ).map { $0.record.portalPurchase($0.access, in: catalog, at: now) }
+        let own = try await payers(of: purchases, profile)
         // Whoever pays for a plan now comes before others.
-        let own = try await stripeCustomers(of: purchases, profile)
-        let payer = purchases.first { plan in
+        let first = purchases.first { plan in
             plan.renews && plan.storeCustomer.map { own.contains($0) } ?? false
         }?.storeCustomer
-        for customer in [payer].compactMap(\.self) + own.filter({ $0 != payer }) {
-            do {
-                let isUpdate = flow == "payment_method_update"
-                let made = try await stripe.createPortalSession(
-                    customer: customer,
-                    returnURL: portalReturnURL ?? publicURL + "/portal",
-                    flow: isUpdate ? ["type": .string("payment_method_update")] : [:],
-                    idempotencyKey: random.id("tollgate-portal-")
-                )
-                return made.value.url
-            } catch {
-                guard error.isMissing("customer") else { throw checkouts.unavailable(error) }
-            }
-        }
-        throw Refusal.missing("Stripe customer", profile.customer.id)
+        let page = try await billing?.page(
+            of: [first].compactMap(\.self) + own.filter { $0 != first },
+            changingPaymentMethod: flow == "payment_method_update",
+            returnURL: portalReturnURL ?? publicURL + "/portal"
+        )
+        guard let page else { throw Refusal.missing("Stripe customer", profile.customer.id) }
+        return page
     }
 
-    /// Changes a Stripe subscription of the visitor's.
+    /// Changes a plan of the visitor's.
     ///
-    /// What Stripe answers is recorded at once, so that the next page shows it before any webhook.
-    ///
-    /// - Throws: refusals 404 `resource_missing`, 402 `payment_failed`, 409 `change_not_possible`.
-    public func change(
-        _ subscription: String,
-        _ change: PortalChange,
-        in visit: PortalVisit
-    ) async throws {
+    /// - Parameter id: the store's id of the plan.
+    /// - Throws: refusals 404 `resource_missing`, 402 `payment_failed`, 409 `change_not_possible`, 503
+    ///   `store_unavailable`.
+    public func change(_ id: String, _ change: PlanChange, in visit: PortalVisit) async throws {
         try visit.session.require(.customerPortal)
-        let stripe = try stripe.reads.configured()
         let now = await clocks.now()
         let catalog = records.history.current
         let records = try await records.purchases(
             of: visit.session.customer,
             in: visit.session.environment
         )
-        guard
+        guard let billing,
             let (record, access) = records.first(where: {
-                $0.record.key.id == subscription && $0.record.subscription != nil
-            }), let known = record.subscription?.value
-        else { throw Refusal.missing("subscription", subscription, param: "subscription") }
+                $0.record.key.id == id && $0.record.key.store == billing.store
+                    && $0.record.subscription != nil
+            })
+        else { throw Refusal.missing("subscription", id, param: "subscription") }
         let shown = record.portalPurchase(access, in: catalog, at: now)
-        let parameters: Stripe.Parameters
-        switch change {
-        case .cancel where shown.canCancel:
-            parameters = ["cancel_at_period_end": .bool(true)]
-        case .resume where shown.canResume:
-            // With flexible billing Stripe's own portal sets only an instant (reference §3).
-            parameters =
-                known.cancelsAtPeriodEnd
-                ? ["cancel_at_period_end": .bool(false)] : ["cancel_at": .string("")]
-        case .switchPlan(let product):
-            guard shown.choices.contains(where: { $0.product == product }),
-                let price = catalog.product(id: product)?.stripePriceIDs.first,
-                let item = known.items.first
-            else { throw notPossible }
-            parameters = [
-                "items": .list([
-                    .hash([
-                        "id": .string(item.id), "price": .string(price),
-                        "quantity": .integer(item.quantity),
-                    ])
-                ]), "proration_behavior": .string("always_invoice"),
-                "payment_behavior": .string("error_if_incomplete"),
-            ]
-        default: throw notPossible
-        }
-        let answer: Stripe.Answer<Stripe.Subscription>
-        do {
-            answer = try await stripe.updateSubscription(
-                subscription,
-                parameters,
-                idempotencyKey: random.id("tollgate-portal-change-")
-            )
-        } catch {
-            if case .refused(let refused) = error, refused.status == 402 {
-                throw Refusal(
-                    402,
-                    "payment_failed",
-                    "The payment failed, so nothing was changed. Change the payment method and try again."
-                )
+        let isPossible =
+            switch change {
+            case .cancel: shown.canCancel
+            case .resume: shown.canResume
+            case .switchPlan(let product): shown.choices.contains { $0.product == product }
             }
-            throw checkouts.unavailable(error)
-        }
-        try await self.stripe.reads.record(
-            answer.value,
-            at: try await self.stripe.reads.instantOfRead(
-                answer.date,
-                testClock: answer.value.testClock?.id
-            )
-        )
-    }
-
-    private var notPossible: Refusal {
-        Refusal.conflict(
-            "change_not_possible",
-            "This can no longer be changed in that way; load the page again."
-        )
+        guard isPossible else { throw Refusal.changeNotPossible }
+        try await billing.change(record, change)
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Storage
+public import Stores
 public import TollgateAPI
 public import TollgateCore
 
@@ -60,16 +61,6 @@ public struct PortalView: Sendable {
         public var awaitsConsent = false
     }
 
-    public struct Invoice: Sendable {
-        public var number: String
-        public var created: Instant
-        public var amount: Catalog.Product.Price
-        /// `paid`, `open`, `void`, `uncollectible`.
-        public var status: String
-        /// Stripe's page of it.
-        public var url: String?
-    }
-
     /// What moved coins.
     public struct CoinMovement: Sendable {
         public var amount: Int64
@@ -81,8 +72,8 @@ public struct PortalView: Sendable {
     public var coins: API.CoinBalance
     public var coinMovements: [CoinMovement]
     /// Newest first.
-    public var invoices: [Invoice]
-    /// Whether Stripe could not be asked for the invoices.
+    public var invoices: [StoreInvoice]
+    /// Whether the store could not be asked for the invoices.
     public var lacksInvoices: Bool
     /// What is being paid for in more than one store, by the entitlements' names.
     public var paidTwice: [String]

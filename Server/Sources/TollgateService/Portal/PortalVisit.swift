@@ -9,13 +9,3 @@ public struct PortalVisit: Codable, Hashable, Sendable {
     /// The hash of the session from which the link was made: signing out ends the portal too.
     var parent: String?
 }
-
-/// What a customer may do to a Stripe subscription of theirs in the portal.
-public enum PortalChange: Hashable, Sendable {
-    /// It ends with its period.
-    case cancel
-    /// It goes on after all.
-    case resume
-    /// To another plan of its group, at once; what was paid for is credited.
-    case switchPlan(product: String)
-}

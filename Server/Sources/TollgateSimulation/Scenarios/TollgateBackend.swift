@@ -132,7 +132,7 @@ final class TollgateBackend: ScenarioBackend {
         let product = sold.first { $0.kind == .consumable } ?? sold.first
         guard let product else { return nil }
         // The session itself is refused on the line: a story opens its own.
-        _ = try? await tollgate.checkouts.create(
+        _ = try? await tollgate.stripe.checkouts.create(
             API.CheckoutSessionRequest(product: product.id),
             customer: customer.id
         )

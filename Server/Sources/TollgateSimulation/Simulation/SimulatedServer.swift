@@ -282,7 +282,7 @@ final class SimulatedServer: ScenarioBackend {
         let session: String
         do {
             session = try await insist { tollgate, _ in
-                try await tollgate.checkouts.create(
+                try await tollgate.stripe.checkouts.create(
                     API.CheckoutSessionRequest(product: "coins_100"),
                     customer: customer.id
                 ).id
