@@ -156,13 +156,11 @@ let package = Package(
         // MARK: - A second opinion: shares nothing with the engine but the catalog
         .target(name: "SecondOpinion", dependencies: ["Storage", "StrictJSON", .core]),
 
-        // MARK: - The application
+        // MARK: - The application: it knows no store's room
         .target(
             name: "TollgateService",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "GooglePlayConnector", "Reports",
-                "SecondOpinion", "Storage", "Stores", "StrictJSON", "StripeAPI",
-                "StripeConnector", .api, .core,
+                "Reports", "SecondOpinion", "Storage", "Stores", "StrictJSON", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -174,7 +172,7 @@ let package = Package(
             name: "TollgateAssembly",
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "GooglePlayConnector", "Reports", "Storage",
-                "Stores", "StripeAPI", "StripeConnector", "TollgateService",
+                "Stores", "StripeAPI", "StripeConnector", "TollgateService", .core,
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -182,7 +180,8 @@ let package = Package(
             name: "TollgateServer",
             dependencies: [
                 "AppStoreConnector", "GooglePlayConnector", "Reports", "Storage", "Stores",
-                "StripeConnector", "TollgateService", .acceptedConnections, .api, .core, .markup,
+                "StripeConnector", "TollgateAssembly", "TollgateService", .acceptedConnections,
+                .api, .core, .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -347,7 +346,7 @@ let package = Package(
         .testTarget(
             name: "TollgateServiceTests",
             dependencies: [
-                "AppStoreConnector", "Storage", "Stores", "TollgateService",
+                "AppStoreConnector", "Storage", "Stores", "TollgateAssembly", "TollgateService",
                 "TollgateSimulation", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]

@@ -6,7 +6,7 @@ public import Reports
 public import Storage
 public import Stores
 public import StripeAPI
-internal import StripeConnector
+public import StripeConnector
 public import TollgateService
 
 extension Tollgate {
@@ -44,25 +44,36 @@ extension Tollgate {
         self.init(
             configuration: configuration,
             context: context,
-            appStore: AppStoreConnector(
-                context,
-                verifier: appStore,
-                clients: appStoreClients,
-                options: appStoreOptions
-            ),
-            stripe: StripeConnector(
-                context,
-                client: stripe,
-                webhookSecrets: configuration.stripeWebhookSecrets,
-                defaultEnvironment: configuration.defaultEnvironment,
-                publicURL: configuration.publicURL
-            ),
-            googlePlay: GooglePlayConnector(context, googlePlay),
+            rooms: [
+                AppStoreConnector(
+                    context,
+                    verifier: appStore,
+                    clients: appStoreClients,
+                    options: appStoreOptions
+                ),
+                StripeConnector(
+                    context,
+                    client: stripe,
+                    webhookSecrets: configuration.stripeWebhookSecrets,
+                    defaultEnvironment: configuration.defaultEnvironment,
+                    publicURL: configuration.publicURL
+                ),
+                GooglePlayConnector(context, googlePlay),
+            ],
             others: others(context),
             webhooks: webhooks,
             openID: openID,
             signer: signer
         )
+    }
+
+    public var appStore: AppStoreConnector { room() }
+    public var stripe: StripeConnector { room() }
+    public var googlePlay: GooglePlayConnector { room() }
+
+    private func room<Room: StoreConnector>() -> Room {
+        for case let room as Room in rooms { return room }
+        preconditionFailure("every room is built with the application, in this file")
     }
 
     /// The rows of what each store sells; of no room, since who only reads builds none.

@@ -48,14 +48,6 @@ extension Tollgate {
         )
     }
 
-    public var explanations: Explanations {
-        Explanations(
-            records: store,
-            clocks: clocks,
-            defaultEnvironment: configuration.defaultEnvironment
-        )
-    }
-
     public var grants: Grants {
         Grants(
             records: store,
@@ -77,10 +69,6 @@ extension Tollgate {
 
     public var purchases: Purchases {
         Purchases(records: store, clocks: clocks, directory: directory)
-    }
-
-    public var externalTransactions: ExternalTransactions {
-        ExternalTransactions(records: store, googlePlay: googlePlay)
     }
 
     public var freeSubscriptions: FreeSubscriptions {
@@ -307,8 +295,6 @@ extension Tollgate {
         )
     }
 
-    // MARK: - Features that have a store do something
-
     public var portal: Portal {
         Portal(
             records: store,
@@ -321,16 +307,6 @@ extension Tollgate {
             links: callLimits.portalLinks,
             publicURL: configuration.publicURL,
             portalReturnURL: configuration.portalReturnURL
-        )
-    }
-
-    package var deviceObservations: DeviceObservations {
-        DeviceObservations(
-            records: store,
-            clocks: clocks,
-            appStore: appStore,
-            limit: callLimits.observations,
-            counters: counters
         )
     }
 }

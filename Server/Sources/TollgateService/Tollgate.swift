@@ -1,19 +1,15 @@
-public import AppStoreConnector
-public import GooglePlayConnector
 public import Logging
 public import Storage
 public import Stores
-public import StripeConnector
 
 /// The application, without HTTP: its features, put together from what is handed in.
 public final class Tollgate: Sendable {
     public let configuration: Configuration
     public let store: RecordStore
-    public let appStore: AppStoreConnector
-    public let stripe: StripeConnector
-    public let googlePlay: GooglePlayConnector
     /// Every store's room.
     public let connectors: [any StoreConnector]
+    /// The rooms whose places others have taken in `connectors`, too.
+    package let rooms: [any StoreConnector]
     /// The services that every connector shares: record, clocks, leases, counters.
     public let context: StoreContext
     public let signer: AnswerSigner
@@ -32,14 +28,12 @@ public final class Tollgate: Sendable {
 
     /// - Parameters:
     ///   - context: what every room was built with.
-    ///   - others: the rooms of further stores; one of a store that has a room here already takes its
-    ///     place.
-    public init(
+    ///   - rooms: a room for each store.
+    ///   - others: the rooms of further stores; one of a store that has a room already takes its place.
+    package init(
         configuration: Configuration,
         context: StoreContext,
-        appStore: AppStoreConnector,
-        stripe: StripeConnector,
-        googlePlay: GooglePlayConnector,
+        rooms: [any StoreConnector],
         others: [any StoreConnector] = [],
         webhooks: WebhookTransport? = nil,
         openID: OpenIDClient? = nil,
@@ -48,10 +42,9 @@ public final class Tollgate: Sendable {
         self.configuration = configuration
         self.context = context
         store = context.records
-        (self.appStore, self.stripe, self.googlePlay) = (appStore, stripe, googlePlay)
-        let own: [any StoreConnector] = [appStore, stripe, googlePlay]
+        self.rooms = rooms
         connectors =
-            own.filter { room in !others.contains { $0.store == room.store } } + others
+            rooms.filter { room in !others.contains { $0.store == room.store } } + others
         self.signer = signer
         callLimits = CallLimits()
         sealing = SealingKeys(configuration)

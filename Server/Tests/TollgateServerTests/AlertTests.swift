@@ -4,6 +4,7 @@ import GooglePlayConnector
 import Storage
 import Stores
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

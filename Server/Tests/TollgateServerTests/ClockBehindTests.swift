@@ -6,6 +6,7 @@ import HTTPTypes
 import SandboxClock
 import Storage
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

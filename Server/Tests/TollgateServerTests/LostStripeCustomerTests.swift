@@ -2,6 +2,7 @@ import StripeAPI
 import StripeConnector
 import StripeSimulator
 import Testing
+import TollgateAssembly
 import TollgateService
 import TollgateSimulation
 

@@ -1,6 +1,7 @@
 import AppStoreConnector
 import Storage
 import Stores
+import TollgateAssembly
 import TollgateService
 import SandboxClock
 import AppStoreSimulator

@@ -4,6 +4,7 @@ import StripeAPI
 import StripeConnector
 import StripeSimulator
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

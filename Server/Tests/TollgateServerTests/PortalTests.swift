@@ -5,6 +5,7 @@ import StripeConnector
 import StripeSimulator
 import Testing
 import TollgateAPI
+import TollgateAssembly
 import TollgateService
 import TollgateCore
 import TollgateSimulation

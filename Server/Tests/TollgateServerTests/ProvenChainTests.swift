@@ -2,6 +2,7 @@ import AppStoreAPI
 import AppStoreConnector
 import Storage
 import Testing
+import TollgateAssembly
 import TollgateService
 import TollgateSimulation
 

@@ -7,6 +7,7 @@ import Storage
 import Stores
 import Testing
 import TollgateAPI
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

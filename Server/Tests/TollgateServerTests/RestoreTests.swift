@@ -8,6 +8,7 @@ import Stores
 import StripeConnector
 import Testing
 import TollgateAPI
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

@@ -7,6 +7,7 @@ import HummingbirdTesting
 import Storage
 import Stores
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

@@ -4,6 +4,7 @@ import StripeAPI
 import StripeConnector
 import StripeSimulator
 import Testing
+import TollgateAssembly
 import TollgateService
 import TollgateCore
 import TollgateSimulation

@@ -9,6 +9,7 @@ import StripeSimulator
 import Synchronization
 import Testing
 import TollgateAPI
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

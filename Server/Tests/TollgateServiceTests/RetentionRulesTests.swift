@@ -1,6 +1,7 @@
 import AppStoreConnector
 import Foundation
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

@@ -129,8 +129,30 @@ public struct DeviceTransactions: Sendable {
         try await context.records.questions.want(wanted, about: key, at: await context.clocks.now())
     }
 
+    /// Takes in a transaction that a device holds although its customer is answered with no.
+    ///
+    /// - Returns: as `purchase(of:)`; somebody else's purchase, too, which then is the cause.
+    /// - Throws: as `receive`, but for what belongs to somebody else.
+    public func observe(
+        _ signedTransaction: String,
+        from customer: Customer.ID
+    ) async throws -> Purchase.Key? {
+        do {
+            _ = try await receive(
+                API.AppStoreTransactionRequest(
+                    signedTransaction: signedTransaction,
+                    mode: .observed
+                ),
+                from: customer
+            )
+        } catch let refusal as Refusal where refusal.status == 409 {
+            // It is taken in all the same.
+        }
+        return try await purchase(of: signedTransaction)
+    }
+
     /// The purchase that a signed transaction is of; `nil` for one of an environment that is not kept.
-    public func purchase(of signedTransaction: String) async throws -> Purchase.Key? {
+    private func purchase(of signedTransaction: String) async throws -> Purchase.Key? {
         let transaction = try messages.transaction(
             Array(signedTransaction.utf8),
             at: await context.clocks.now()

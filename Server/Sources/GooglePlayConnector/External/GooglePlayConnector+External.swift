@@ -1,10 +1,12 @@
 internal import GooglePlayAPI
-internal import Stores
+public import Stores
 internal import TollgateAPI
 internal import TollgateCore
 
 extension GooglePlayConnector {
     /// Reports a purchase outside Google Play's billing: payments and refunds that Google does not have.
+    ///
+    /// https://developer.android.com/google/play/billing/outside-gpb-backend
     ///
     /// Google keeps what was reported, so nothing is kept here, and reporting again changes nothing.
     ///

@@ -5,6 +5,7 @@ import Foundation
 import Storage
 import Stores
 import TollgateAPI
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

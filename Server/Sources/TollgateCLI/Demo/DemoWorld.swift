@@ -12,6 +12,7 @@ import Storage
 import Stores
 import StripeAPI
 import StripeSimulator
+import TollgateAssembly
 import TollgateCore
 import TollgateServer
 import TollgateService

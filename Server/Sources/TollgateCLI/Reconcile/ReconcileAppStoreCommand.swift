@@ -3,6 +3,7 @@ import CommandOutput
 import AppStoreAPI
 import ArgumentParser
 import Storage
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

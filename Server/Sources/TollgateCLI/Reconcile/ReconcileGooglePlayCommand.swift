@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandOutput
 import GooglePlayConnector
 import Stores
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

@@ -2,6 +2,7 @@ import CommandOutput
 import ArgumentParser
 import Foundation
 import StripeConnector
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

@@ -5,6 +5,7 @@ import ServiceLifecycle
 import Storage
 import Stores
 import StripeConnector
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import UnixSignals

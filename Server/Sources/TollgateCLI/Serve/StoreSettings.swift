@@ -5,6 +5,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import StripeAPI
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

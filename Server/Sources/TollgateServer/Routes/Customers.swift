@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Stores
 internal import TollgateAPI
+internal import TollgateAssembly
 internal import TollgateCore
 internal import TollgateService
 

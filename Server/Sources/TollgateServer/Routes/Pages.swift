@@ -4,6 +4,7 @@ internal import Hummingbird
 internal import Stores
 internal import StripeConnector
 internal import TollgateAPI
+internal import TollgateAssembly
 internal import TollgateService
 
 /// The pages that people see: where Checkout begins and returns to, and the portal.

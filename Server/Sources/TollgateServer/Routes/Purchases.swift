@@ -4,6 +4,7 @@ internal import Hummingbird
 internal import Stores
 internal import StripeConnector
 internal import TollgateAPI
+internal import TollgateAssembly
 internal import TollgateCore
 internal import TollgateService
 

@@ -4,6 +4,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import Stores
 internal import TollgateAPI
+internal import TollgateAssembly
 internal import TollgateService
 
 /// Where the stores report.

@@ -1,19 +1,35 @@
-internal import Stores
-internal import AppStoreConnector
-internal import Foundation
 internal import SecondOpinion
-internal import Storage
+package import Storage
+package import Stores
 package import TollgateAPI
-internal import TollgateCore
+package import TollgateCore
 
 /// What devices hold although they are answered with no.
 package struct DeviceObservations: Sendable {
     let records: RecordStore
     let clocks: Clocks
-    let appStore: AppStoreConnector
+    /// Takes in what a device holds, and names the purchase.
+    let observe: Observe
     /// How often a customer may tell what StoreKit holds.
     let limit: CallLimit
     let counters: Counters
+
+    /// - Parameter signed: what the store has signed.
+    package typealias Observe =
+        @Sendable (
+            _ signed: String, _ customer: Customer.ID
+        ) async throws -> Purchase.Key?
+
+    package init(
+        records: RecordStore,
+        clocks: Clocks,
+        observe: @escaping Observe,
+        limit: CallLimit,
+        counters: Counters
+    ) {
+        (self.records, self.clocks, self.observe) = (records, clocks, observe)
+        (self.limit, self.counters) = (limit, counters)
+    }
 
     /// A device holds purchases that StoreKit has verified, and is answered with no.
     ///
@@ -21,8 +37,7 @@ package struct DeviceObservations: Sendable {
     /// for people to look at before the customer writes.
     ///
     /// - Returns: which of the lookup keys the customer has now.
-    /// - Throws: refusals 400 `parameter_invalid`, 429 `rate_limited`; as
-    ///   `DeviceTransactions.receive`.
+    /// - Throws: refusals 400 `parameter_invalid`, 429 `rate_limited`; as a posted transaction.
     package func settle(
         _ observation: API.AppStoreObservation,
         for session: CustomerSession
@@ -39,15 +54,7 @@ package struct DeviceObservations: Sendable {
         let now = await clocks.now()
         var purchases: [String] = []
         for signed in observation.signedTransactions {
-            do {
-                _ = try await appStore.devices.receive(
-                    API.AppStoreTransactionRequest(signedTransaction: signed, mode: .observed),
-                    from: session.customer
-                )
-            } catch let refusal as Refusal where refusal.status == 409 {
-                // Somebody else's: it is taken in all the same, and is the cause.
-            }
-            if let key = try await appStore.devices.purchase(of: signed) {
+            if let key = try await observe(signed, session.customer) {
                 purchases.append(key.canonical)
             }
         }

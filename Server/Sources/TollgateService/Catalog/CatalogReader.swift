@@ -33,7 +33,7 @@ public enum CatalogReader {
             ifEmpty: "the catalog is empty; start from the sample catalog.yaml"
         )
         var reading = YAMLReading()
-        let catalog = reading.catalog(YAMLPlace(node: root, path: []))
+        let catalog = reading.catalog(root)
         let errors = reading.errors(file: file, alsoIn: catalog.validate())
         guard errors.isEmpty else { throw CatalogErrors(errors) }
         return catalog
@@ -48,11 +48,11 @@ public enum CatalogReader {
     }
 
     /// The YAML of another file than the catalog.
-    static func compose(
+    package static func compose(
         bytes: some Sequence<UInt8>,
         file: String,
         ifEmpty message: String
-    ) throws(CatalogErrors) -> Node {
+    ) throws(CatalogErrors) -> YAMLPlace {
         try compose(try text(bytes, file: file), file: file, ifEmpty: message)
     }
 
@@ -75,9 +75,11 @@ public enum CatalogReader {
         _ text: String,
         file: String,
         ifEmpty message: String
-    ) throws(CatalogErrors) -> Node {
+    ) throws(CatalogErrors) -> YAMLPlace {
         do {
-            if let node = try Parser(yaml: text, encoding: .utf8).singleRoot() { return node }
+            if let node = try Parser(yaml: text, encoding: .utf8).singleRoot() {
+                return YAMLPlace(node: node, path: [])
+            }
         } catch let error as YamlError {
             throw CatalogErrors([error.catalogError(file: file)])
         } catch {

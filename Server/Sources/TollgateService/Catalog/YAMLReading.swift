@@ -2,20 +2,20 @@ import TollgateCore
 import Yams
 
 /// A node of the YAML and the way to it.
-struct YAMLPlace {
+package struct YAMLPlace {
     var node: Node
     var path: [CatalogProblem.Step]
 }
 
 /// One pass over a YAML tree: collects what is wrong, and remembers where every value stood so
 /// that rules which know nothing of YAML can be reported with a line.
-struct YAMLReading {
+package struct YAMLReading {
     private var problems: [CatalogProblem] = []
     private var marks: [[CatalogProblem.Step]: Mark] = [:]
     /// Whether values are secrets, which no message repeats.
     private let hidesTexts: Bool
 
-    init(hidesTexts: Bool = false) {
+    package init(hidesTexts: Bool = false) {
         self.hidesTexts = hidesTexts
     }
 
@@ -48,6 +48,9 @@ struct YAMLReading {
         .sorted { ($0.line, $0.column, $0.message) < ($1.line, $1.column, $1.message) }
     }
 
+    /// Everything that this pass found wrong, in the order of the file.
+    package func errors(file: String) -> [CatalogError] { errors(file: file, alsoIn: []) }
+
     /// Where the value is, or where it is missing.
     private func mark(of path: [CatalogProblem.Step]) -> Mark? {
         for length in (0...path.count).reversed() {
@@ -60,7 +63,7 @@ struct YAMLReading {
         if let mark = place.node.mark { marks[place.path] = mark }
     }
 
-    mutating func report(_ place: YAMLPlace, _ message: String) {
+    package mutating func report(_ place: YAMLPlace, _ message: String) {
         note(place)
         problems.append(CatalogProblem(path: place.path, message: message))
     }
@@ -68,7 +71,7 @@ struct YAMLReading {
     // MARK: - Shapes
 
     /// The values of a mapping by key; `what` is the thing it describes.
-    mutating func mapping(_ place: YAMLPlace, _ what: String, keys: [String]) -> Fields {
+    package mutating func mapping(_ place: YAMLPlace, _ what: String, keys: [String]) -> Fields {
         note(place)
         guard case .mapping(let mapping) = place.node else {
             report(place, "\(what) is a block of keys and values")
@@ -103,7 +106,7 @@ struct YAMLReading {
     }
 
     /// The elements of a list; a missing list is an empty one.
-    mutating func list(_ fields: Fields, _ key: String) -> [YAMLPlace] {
+    package mutating func list(_ fields: Fields, _ key: String) -> [YAMLPlace] {
         guard let place = fields.values[key] else { return [] }
         note(place)
         guard case .sequence(let sequence) = place.node else {
@@ -139,11 +142,21 @@ struct YAMLReading {
         return value
     }
 
-    mutating func text(_ place: YAMLPlace?) -> String? {
+    /// The same of a text.
+    package mutating func value<Value>(
+        _ fields: Fields,
+        _ key: String,
+        shape: String,
+        _ read: (String) -> Value?
+    ) -> Value? {
+        scalar(fields.values[key], shape: shape) { read($0.string) }
+    }
+
+    package mutating func text(_ place: YAMLPlace?) -> String? {
         scalar(place, shape: "a text", \.string)
     }
 
-    mutating func text(_ fields: Fields, _ key: String) -> String? {
+    package mutating func text(_ fields: Fields, _ key: String) -> String? {
         text(fields.values[key])
     }
 
@@ -153,7 +166,7 @@ struct YAMLReading {
     }
 
     /// A text that must be there.
-    mutating func required(_ fields: Fields, _ key: String) -> String {
+    package mutating func required(_ fields: Fields, _ key: String) -> String {
         if fields.values[key] == nil, fields.isMapping {
             report(fields.place, "\(fields.what) has no ‘\(key)’; add it")
         }
@@ -174,8 +187,8 @@ struct YAMLReading {
     }
 
     mutating func duration(_ fields: Fields, _ key: String) -> CalendarDuration? {
-        scalar(fields.values[key], shape: "a duration; write it like P1W, P30D, P1M or P1Y") {
-            CalendarDuration(iso8601: $0.string)
+        value(fields, key, shape: "a duration; write it like P1W, P30D, P1M or P1Y") {
+            CalendarDuration(iso8601: $0)
         }
     }
 
@@ -194,7 +207,7 @@ struct YAMLReading {
     }
 
     /// One of the words of a closed set.
-    mutating func word<Word>(
+    package mutating func word<Word>(
         _ fields: Fields,
         _ key: String,
         _: Word.Type
@@ -211,11 +224,11 @@ struct YAMLReading {
 }
 
 /// The values of one mapping.
-struct Fields {
+package struct Fields {
     var place: YAMLPlace
     /// The thing described, as a sentence names it: "the product ‘pro_monthly’".
     var what: String
-    var values: [String: YAMLPlace]
+    package var values: [String: YAMLPlace]
 
     var isMapping: Bool { place.node.mapping != nil }
 }

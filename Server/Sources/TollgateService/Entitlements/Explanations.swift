@@ -1,6 +1,5 @@
-internal import StripeConnector
-public import Stores
-public import Storage
+package import Stores
+package import Storage
 public import TollgateAPI
 public import TollgateCore
 
@@ -10,12 +9,25 @@ public struct Explanations: Sendable {
     let clocks: Clocks
     let directory: CustomerDirectory
     let defaultEnvironment: StoreEnvironment
+    let opinion: Opinion
 
-    public init(records: RecordStore, clocks: Clocks, defaultEnvironment: StoreEnvironment) {
+    /// What a store itself says of an entitlement, as one more line; `nil`: nothing.
+    package typealias Opinion =
+        @Sendable (
+            _ lookupKey: String, _ customer: Customer.ID, _ environment: StoreEnvironment
+        ) async throws -> API.Explanation.Fact?
+
+    package init(
+        records: RecordStore,
+        clocks: Clocks,
+        defaultEnvironment: StoreEnvironment,
+        opinion: @escaping Opinion
+    ) {
         self.records = records
         self.clocks = clocks
         directory = CustomerDirectory(records: records)
         self.defaultEnvironment = defaultEnvironment
+        self.opinion = opinion
     }
 
     /// Why `customer` may, or may not, use `lookupKey`.
@@ -41,7 +53,7 @@ public struct Explanations: Sendable {
             in: records.history
         )
         var answer = API.Explanation(explanation, customer: id, environment: environment)
-        if let opinion = try await records.stripeOpinion(on: lookupKey, of: id, in: environment) {
+        if let opinion = try await opinion(lookupKey, id, environment) {
             answer.facts.append(opinion)
         }
         return answer

@@ -39,8 +39,8 @@ package struct SettingsFile: Sendable {
         )
         var reading = YAMLReading(hidesTexts: true)
         var settings = SettingsFile()
-        settings.read(YAMLPlace(node: root, path: []), "the configuration", Self.keys, &reading)
-        let errors = reading.errors(file: file, alsoIn: [])
+        settings.read(root, "the configuration", Self.keys, &reading)
+        let errors = reading.errors(file: file)
         guard errors.isEmpty else { throw CatalogErrors(errors) }
         return settings
     }

@@ -5,6 +5,7 @@ import GooglePlaySimulator
 import Stores
 import Synchronization
 import TollgateAPI
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

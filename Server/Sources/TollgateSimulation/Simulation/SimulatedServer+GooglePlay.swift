@@ -6,6 +6,7 @@ import SandboxClock
 import Stores
 import Synchronization
 import TollgateAPI
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

@@ -4,6 +4,7 @@ import Foundation
 import Stores
 import Synchronization
 import TollgateAPI
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

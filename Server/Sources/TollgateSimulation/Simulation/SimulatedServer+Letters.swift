@@ -5,6 +5,7 @@ import SandboxClock
 import Storage
 import Stores
 import Synchronization
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

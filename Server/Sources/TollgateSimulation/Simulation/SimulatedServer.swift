@@ -12,6 +12,7 @@ import StripeConnector
 import StripeSimulator
 import Synchronization
 import TollgateAPI
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 

@@ -10,6 +10,7 @@ import SandboxClock
 import Storage
 import Stores
 import Testing
+import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

@@ -4,6 +4,7 @@ internal import Hummingbird
 internal import Storage
 internal import Stores
 internal import TollgateAPI
+internal import TollgateAssembly
 internal import TollgateCore
 internal import TollgateService
 

@@ -1,13 +1,11 @@
 public import TollgateCore
 
-/// A purchase outside Google Play's billing, to which the app has led, as Google wants it reported.
-///
-/// https://developer.android.com/google/play/billing/outside-gpb-backend
+/// A purchase outside the billing of the store to which it is reported: the app has led there.
 public struct ExternalPurchase: Hashable, Sendable {
     /// Its payments, the first one first.
     public var payments: [Payment]
     public var isSubscription: Bool
-    /// The token of Play Billing, which the first payment is reported with; `nil`: not given.
+    /// The store's token, which the first payment is reported with; `nil`: not given.
     public var token: String?
     /// The buyer's country, ISO 3166-1 alpha-2.
     public var region: String
@@ -27,7 +25,7 @@ public struct ExternalPurchase: Hashable, Sendable {
 
     /// A payment, with its refunds.
     public struct Payment: Hashable, Sendable {
-        /// Its id at the other store, under which Google has it.
+        /// Its id where it was paid; it is reported under the same.
         public var id: String
         /// ISO 4217, upper case.
         public var currency: String
@@ -63,12 +61,16 @@ public struct ExternalPurchase: Hashable, Sendable {
         }
     }
 
-    /// A payment as Google has it.
+    /// A payment as the store has it to which it was reported.
     public struct Report: Hashable, Sendable {
         public var id: String
         /// `TRANSACTION_REPORTED` or `TRANSACTION_CANCELED`.
         public var state: String
         /// `true` where this report made it known.
         public var isNew: Bool
+
+        public init(id: String, state: String, isNew: Bool) {
+            (self.id, self.state, self.isNew) = (id, state, isNew)
+        }
     }
 }

@@ -1,7 +1,7 @@
 public import AppStoreConnector
 internal import Foundation
 public import TollgateCore
-internal import Yams
+public import TollgateService
 
 /// Reads the table of retention messages.
 ///
@@ -30,7 +30,7 @@ public enum RetentionRules {
         )
         var reading = YAMLReading()
         let table = reading.mapping(
-            YAMLPlace(node: root, path: []),
+            root,
             "the table of retention messages",
             keys: ["retention_messages"]
         )
@@ -38,7 +38,7 @@ public enum RetentionRules {
         for place in reading.list(table, "retention_messages") {
             if let rule = reading.retentionRule(place, catalog) { rules.append(rule) }
         }
-        let errors = reading.errors(file: file, alsoIn: [])
+        let errors = reading.errors(file: file)
         guard errors.isEmpty else { throw CatalogErrors(errors) }
         return rules
     }
@@ -57,9 +57,7 @@ extension YAMLReading {
                 "offer_product",
             ]
         )
-        let message = scalar(fields.values["message"], shape: "a UUID") {
-            UUID(uuidString: $0.string)
-        }
+        let message = value(fields, "message", shape: "a UUID") { UUID(uuidString: $0) }
         if fields.values["message"] == nil { _ = required(fields, "message") }
         let other = plan(fields, "switch_to", catalog)
         let offered = plan(fields, "offer_product", catalog)
