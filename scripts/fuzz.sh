@@ -46,6 +46,7 @@ build() {
     compile TollgateCore $(sources Sources/TollgateCore) &
     core=$!
     compile StrictJSON "${features[@]}" $(sources Server/Sources/StrictJSON)
+    compile TextFormats "${features[@]}" $(sources Server/Sources/TextFormats)
     compile AppStoreAPI "${features[@]}" $(sources Server/Sources/AppStoreAPI)
     compile GooglePlayAPI "${features[@]}" $(sources Server/Sources/GooglePlayAPI)
     wait $core
@@ -67,7 +68,8 @@ build() {
     done
     rm -f "$out/below.a"
     find -L "$products" -path '*.build/*' -name '*.o' \
-        -not -path '*Tests.build/*' -not -path '*/StrictJSON.build/*' -not -path '*/AppStoreAPI.build/*' \
+        -not -path '*Tests.build/*' -not -path '*/StrictJSON.build/*' -not -path '*/TextFormats.build/*' \
+        -not -path '*/AppStoreAPI.build/*' \
         -not -path '*/StripeAPI.build/*' -not -path '*/GooglePlayAPI.build/*' -not -path '*/Tollgate*.build/*' -not -path '*-tool.build/*' \
         -print0 | xargs -0 ar rcsP "$out/below.a"
     swiftc -sanitize=fuzzer -use-ld=lld -o "$out/fuzzing" "$out"/*.o "$out/below.a" -lstdc++ -lz

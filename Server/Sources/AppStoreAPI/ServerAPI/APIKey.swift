@@ -1,6 +1,7 @@
 internal import StrictJSON
 public import Crypto
 import Foundation
+internal import TextFormats
 
 extension AppStore {
     /// A key for the App Store Server API, as App Store Connect gives it out.

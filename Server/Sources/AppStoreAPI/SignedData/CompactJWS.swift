@@ -1,3 +1,5 @@
+internal import TextFormats
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)

@@ -2,6 +2,7 @@ package import Crypto
 import Foundation
 import StrictJSON
 import SwiftASN1
+internal import TextFormats
 import X509
 
 extension AppStore {

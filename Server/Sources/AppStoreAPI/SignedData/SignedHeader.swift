@@ -1,4 +1,5 @@
 import StrictJSON
+import TextFormats
 
 /// The header of a JWS that the App Store signed: its rules, and the two certificates that count.
 ///

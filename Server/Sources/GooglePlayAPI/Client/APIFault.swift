@@ -1,4 +1,5 @@
 import StrictJSON
+import TextFormats
 
 extension GooglePlay {
     /// A failed call to Google.
@@ -191,8 +192,8 @@ extension GooglePlay.APIFault.Refusal {
     private static func seconds(retryAfter text: String, date: String?) -> Int64? {
         let longest: Int64 = 86_400
         if let seconds = Int64(text) { return min(longest, max(0, seconds)) }
-        guard let until = Timestamp.seconds(ofHTTPDate: text),
-            let now = date.flatMap(Timestamp.seconds(ofHTTPDate:))
+        guard let until = HTTPDate.seconds(of: text),
+            let now = date.flatMap(HTTPDate.seconds(of:))
         else { return nil }
         return min(longest, max(0, until - now))
     }

@@ -1,4 +1,5 @@
 import StrictJSON
+import TextFormats
 
 extension GooglePlay {
     /// Calls the Play Developer API for one app, once per call: pauses and repetitions are the
@@ -34,7 +35,7 @@ extension GooglePlay {
             public var body: [UInt8]
 
             /// UNIX seconds by Google's clock; `nil` where the answer has no readable `Date`.
-            public var seconds: Int64? { date.flatMap(Timestamp.seconds(ofHTTPDate:)) }
+            public var seconds: Int64? { date.flatMap(HTTPDate.seconds(of:)) }
         }
 
         // MARK: - Purchases

@@ -1,4 +1,5 @@
 import StrictJSON
+import TextFormats
 
 /// The fields of one JSON object of Google's, read one by one; every error names the field.
 ///
@@ -122,8 +123,8 @@ enum Timestamp {
         guard let year = number(0, 4), has("-", at: 4), let month = number(5, 2), has("-", at: 7),
             let day = number(8, 2), has("T", at: 10), let hour = number(11, 2), has(":", at: 13),
             let minute = number(14, 2), has(":", at: 16), let second = number(17, 2),
-            (1...12).contains(month), day >= 1, day <= lastDay(of: month, in: year), hour < 24,
-            minute < 60, second <= 60
+            let date = CalendarDay(year: year, month: month, day: day), hour < 24, minute < 60,
+            second <= 60
         else { return nil }
         var end = 19
         var fraction: Int64 = 0
@@ -142,7 +143,7 @@ enum Timestamp {
             }
         }
         guard has("Z", at: end), end + 1 == bytes.count else { return nil }
-        let seconds = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second
+        let seconds = ((date.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second
         return seconds * 1000 + fraction
     }
 
@@ -154,57 +155,9 @@ enum Timestamp {
             rest += 86_400_000
             day -= 1
         }
-        // The civil day of a number of days, with years that begin in March.
-        let shifted = day + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        func padded(_ value: Int64, _ count: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, count - digits.count)) + digits
-        }
-        let date =
-            "\(padded(year, 4))-\(padded(month, 2))-"
-            + padded(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1, 2)
-        let clock = [rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60].map { padded($0, 2) }
-        return "\(date)T\(clock.joined(separator: ":")).\(padded(rest % 1000, 3))Z"
-    }
-
-    private static let months: [Substring] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-
-    /// UNIX seconds of an HTTP date (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
-    static func seconds(ofHTTPDate text: String) -> Int64? {
-        let parts = text.split(separator: " ")
-        guard parts.count == 6, parts[0].hasSuffix(","), parts[5] == "GMT",
-            let month = months.firstIndex(of: parts[2])
-        else { return nil }
-        func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let date = "\(parts[3])-\(padded(month + 1))-\(parts[1])T\(parts[4])Z"
-        return milliseconds(of: date).map { $0 / 1000 }
-    }
-
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        // Years begin in March, so that the leap day is the last one.
-        let year = month <= 2 ? year - 1 : year
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-            - 719_468
-    }
-
-    private static func lastDay(of month: Int64, in year: Int64) -> Int64 {
-        switch month {
-        case 4, 6, 9, 11: 30
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        default: 31
-        }
+        let date = CalendarDay(daysSince1970: day)
+        let clock = [rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60]
+            .map { $0.padded(to: 2) }.joined(separator: ":")
+        return "\(date)T\(clock).\((rest % 1000).padded(to: 3))Z"
     }
 }

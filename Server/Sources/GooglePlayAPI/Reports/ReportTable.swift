@@ -1,3 +1,5 @@
+internal import TextFormats
+
 extension GooglePlay {
     /// A report as a table of comma-separated values (RFC 4180).
     ///
@@ -40,8 +42,8 @@ extension GooglePlay {
                     "the file is neither UTF-8 nor UTF-16; take it from the Play Console as it is, without opening it in another program."
                 )
             }
-            var reader = SeparatedValues(text)
-            guard let names = reader.next() else {
+            var reader = SeparatedValues(text.utf8)
+            guard let names = reader.next()?.map(Self.trimmed) else {
                 throw ReportProblem(file: file, "the file is empty; download it again.")
             }
             let columns = Dictionary(
@@ -64,7 +66,7 @@ extension GooglePlay {
                 )
             }
             var rows: [Row] = []
-            while let values = reader.next() {
+            while let values = reader.next()?.map(Self.trimmed) {
                 guard values.contains(where: { !$0.isEmpty }) else { continue }
                 rows.append(Row(line: reader.line, values: values))
             }
@@ -73,6 +75,14 @@ extension GooglePlay {
 
         private static func plain(_ name: String) -> String {
             name.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }
+
+        /// Without the spaces and tabs around it.
+        private static func trimmed(_ value: String) -> String {
+            var value = value.utf8[...]
+            while let first = value.first, first == 32 || first == 9 { value.removeFirst() }
+            while let last = value.last, last == 32 || last == 9 { value.removeLast() }
+            return String(Substring(value))
         }
 
         // MARK: - Values
@@ -155,63 +165,5 @@ extension ReportRow {
             for row in table.rows { rows.append(try Self(row, of: table)) }
         }
         return rows
-    }
-}
-
-/// Rows of comma-separated values.
-private struct SeparatedValues {
-    private let bytes: [UInt8]
-    private var place = 0
-    /// The number of the line on which the last row began.
-    private(set) var line = 0
-    private var ended = 0
-
-    init(_ text: String) { bytes = Array(text.utf8) }
-
-    mutating func next() -> [String]? {
-        guard place < bytes.count else { return nil }
-        ended += 1
-        line = ended
-        var values: [String] = []
-        var value: [UInt8] = []
-        var isQuoted = false
-        while place < bytes.count {
-            let byte = bytes[place]
-            place += 1
-            switch byte {
-            case UInt8(ascii: "\"") where isQuoted && next(is: UInt8(ascii: "\"")):
-                value.append(byte)
-                place += 1
-            case UInt8(ascii: "\""): isQuoted.toggle()
-            case UInt8(ascii: ",") where !isQuoted:
-                values.append(Self.text(value))
-                value = []
-            case UInt8(ascii: "\n") where !isQuoted, UInt8(ascii: "\r") where !isQuoted:
-                if byte == UInt8(ascii: "\r"), next(is: UInt8(ascii: "\n")) { place += 1 }
-                values.append(Self.text(value))
-                return values
-            default:
-                if byte == UInt8(ascii: "\n") { ended += 1 }
-                value.append(byte)
-            }
-        }
-        values.append(Self.text(value))
-        return values
-    }
-
-    private func next(is byte: UInt8) -> Bool { place < bytes.count && bytes[place] == byte }
-
-    private static func text(_ value: [UInt8]) -> String {
-        String(decoding: value.trimmed, as: UTF8.self)
-    }
-}
-
-extension [UInt8] {
-    /// Without the spaces and tabs around it.
-    fileprivate var trimmed: ArraySlice<UInt8> {
-        var part = self[...]
-        while let first = part.first, first == 32 || first == 9 { part.removeFirst() }
-        while let last = part.last, last == 32 || last == 9 { part.removeLast() }
-        return part
     }
 }

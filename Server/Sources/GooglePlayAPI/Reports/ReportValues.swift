@@ -1,9 +1,12 @@
+internal import TextFormats
+
 extension GooglePlay {
     /// A day as a report writes it, in the report's own time zone; it names no instant.
     public struct ReportDate: Hashable, Sendable, Comparable, CustomStringConvertible {
-        public let year: Int64
-        public let month: Int64
-        public let day: Int64
+        private let date: CalendarDay
+        public var year: Int64 { date.year }
+        public var month: Int64 { date.month }
+        public var day: Int64 { date.day }
 
         private static let months = [
             "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
@@ -20,34 +23,21 @@ extension GooglePlay {
                 numbers = words.map(\.digits)
             }
             guard let year = numbers[0], let month = numbers[1], let day = numbers[2],
-                (2000...2999).contains(year), (1...12).contains(month),
-                (1...Self.days(of: month, in: year)).contains(day)
+                (2000...2999).contains(year),
+                let date = CalendarDay(year: year, month: month, day: day)
             else { return nil }
-            (self.year, self.month, self.day) = (year, month, day)
-        }
-
-        private static func days(of month: Int64, in year: Int64) -> Int64 {
-            switch month {
-            case 4, 6, 9, 11: 30
-            case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-            default: 31
-            }
+            self.date = date
         }
 
         /// `2026-09-10`.
-        public var description: String { "\(year)-\(month.twoDigits)-\(day.twoDigits)" }
+        public var description: String { date.description }
 
         public static func < (left: Self, right: Self) -> Bool {
             (left.year, left.month, left.day) < (right.year, right.month, right.day)
         }
 
         /// Its first millisecond, were it a day of UTC.
-        var start: Int64 {
-            let years = month <= 2 ? year - 1 : year
-            let days = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-            let leaps = years / 4 - years / 100 + years / 400
-            return (years * 365 + leaps + days - 719_468) * 86_400_000
-        }
+        var start: Int64 { date.daysSince1970 * 86_400_000 }
     }
 
     /// The notation of amounts and times in reports.
@@ -110,8 +100,4 @@ extension String {
         }
         return Int64(self)
     }
-}
-
-extension Int64 {
-    fileprivate var twoDigits: String { self < 10 ? "0\(self)" : "\(self)" }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import StrictJSON
+internal import TextFormats
 internal import TollgateAPI
 
 /// One line of a file of purchases.
@@ -128,34 +129,12 @@ struct PurchaseImportLine: Hashable, Sendable {
 
     /// The fields of a line of CSV (RFC 4180).
     private static func fields(of bytes: [UInt8]) throws(Problem) -> [String] {
-        let bytes = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes[...]
-        guard let text = String(bytes: bytes, encoding: .utf8) else {
+        guard String(validating: bytes, as: UTF8.self) != nil else {
             throw Problem("this is no UTF-8; save the file as UTF-8")
         }
-        var fields: [String] = []
-        var field = ""
-        var isQuoted = false
-        var wasQuote = false
-        for letter in text {
-            if isQuoted {
-                if letter == "\"" {
-                    (isQuoted, wasQuote) = (false, true)
-                } else {
-                    field.append(letter)
-                }
-            } else if letter == "\"" {
-                // Two of them within quotes are one.
-                if wasQuote { field.append(letter) }
-                isQuoted = true
-            } else if letter == "," {
-                fields.append(field)
-                field = ""
-            } else {
-                field.append(letter)
-            }
-            if letter != "\"" { wasQuote = false }
-        }
-        guard !isQuoted else { throw Problem("a quote is opened and not closed") }
-        return fields + [field]
+        var line = SeparatedValues(bytes)
+        let fields = line.next() ?? []
+        guard !line.isUnclosed else { throw Problem("a quote is opened and not closed") }
+        return fields
     }
 }

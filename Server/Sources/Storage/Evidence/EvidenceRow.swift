@@ -1,3 +1,4 @@
+internal import TextFormats
 package import TollgateCore
 
 /// A row of the journal in the words of whoever said it, for a reader that does without our facts.
@@ -37,7 +38,7 @@ package struct EvidenceRow: Sendable {
     package static func payload(ofSigned text: [UInt8]) -> [UInt8]? {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
-        return parts[1].withUnsafeBufferPointer { Base64URL.decode($0) }
+        return parts[1].withUnsafeBytes { Base64.decodeURL($0) }
     }
 
     /// What we ourselves said in this row, and about which purchase.

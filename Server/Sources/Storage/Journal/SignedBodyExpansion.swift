@@ -1,3 +1,5 @@
+internal import TextFormats
+
 /// Puts a compact body together again.
 ///
 /// Reads anything without trapping: a database may be damaged.
@@ -53,9 +55,9 @@ struct SignedBodyExpansion {
                 text.append(contentsOf: segments[index])
                 text.append(UInt8(ascii: "."))
                 let payload = try self.text(segments, depth: depth + 1)
-                payload.withUnsafeBufferPointer { Base64URL.append($0, to: &text) }
+                payload.withUnsafeBytes { Base64.appendURL($0, to: &text) }
                 text.append(UInt8(ascii: "."))
-                try bytes(try number()).withUnsafeBufferPointer { Base64URL.append($0, to: &text) }
+                try bytes(try number()).withUnsafeBytes { Base64.appendURL($0, to: &text) }
             case SignedBodyForm.end: return text
             default: throw damaged
             }

@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Foundation
 internal import Synchronization
+internal import TextFormats
 
 /// Takes a body apart, and gathers its segments.
 struct SignedBodySplice {
@@ -84,11 +85,13 @@ struct SignedBodySplice {
         let end = text.firstIndex(of: quote, from: secondDot + 1) ?? text.count
         let header = UnsafeBufferPointer(rebasing: text[start..<firstDot])
         guard header.firstIndex(of: quote, from: 0) == nil,
-            let payload = Base64URL.decode(
-                UnsafeBufferPointer(rebasing: text[(firstDot + 1)..<secondDot])
+            let payload = Base64.decodeURL(
+                UnsafeRawBufferPointer(
+                    UnsafeBufferPointer(rebasing: text[(firstDot + 1)..<secondDot])
+                )
             ),
-            let signature = Base64URL.decode(
-                UnsafeBufferPointer(rebasing: text[(secondDot + 1)..<end])
+            let signature = Base64.decodeURL(
+                UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: text[(secondDot + 1)..<end]))
             )
         else { return nil }
         form.append(SignedBodyForm.signed)

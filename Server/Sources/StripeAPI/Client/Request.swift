@@ -1,4 +1,5 @@
 internal import StrictJSON
+internal import TextFormats
 
 extension Stripe {
     /// An HTTP request to Stripe, ready to be sent.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Reports
 internal import StrictJSON
 internal import StripeAPI
+internal import TextFormats
 internal import TollgateCore
 
 /// A file of balance transactions or payouts: an export of Stripe's Dashboard or reports (CSV), or
@@ -78,7 +79,7 @@ struct StripeFile {
     // MARK: - Exports
 
     private mutating func readTable(_ text: String) throws {
-        var rows = CSVReader(text)
+        var rows = SeparatedValues(text.utf8)
         guard let header = rows.next() else { throw Failure(message: "the file is empty") }
         let names = header.map { Self.canonical($0) }
         let isPayouts = names.contains("arrival_date") && !names.contains("fee")
@@ -221,46 +222,5 @@ extension UInt8 {
     fileprivate var isSpace: Bool {
         self == 32 || (9...13).contains(self) || self == 0xEF
             || self == 0xBB || self == 0xBF
-    }
-}
-
-/// Rows of comma-separated values (RFC 4180).
-private struct CSVReader {
-    private var rest: Substring
-    /// The number of the line on which the last row began.
-    private(set) var line = 0
-    private var ended = 0
-
-    init(_ text: String) {
-        // A byte order mark is none of the first column's name.
-        rest = text.first == "\u{FEFF}" ? text.dropFirst() : text[...]
-    }
-
-    mutating func next() -> [String]? {
-        guard !rest.isEmpty else { return nil }
-        line = ended + 1
-        ended = line
-        var values: [String] = []
-        var value = ""
-        var isQuoted = false
-        while let character = rest.popFirst() {
-            switch character {
-            case "\"" where isQuoted && rest.first == "\"":
-                value.append("\"")
-                rest.removeFirst()
-            case "\"": isQuoted.toggle()
-            case "," where !isQuoted:
-                values.append(value)
-                value = ""
-            case "\n" where !isQuoted, "\r\n" where !isQuoted, "\r" where !isQuoted:
-                values.append(value)
-                return values
-            default:
-                if character.isNewline { ended += 1 }
-                value.append(character)
-            }
-        }
-        values.append(value)
-        return values
     }
 }

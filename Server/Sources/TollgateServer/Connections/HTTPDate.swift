@@ -1,7 +1,7 @@
-internal import Foundation
+internal import TextFormats
 internal import TollgateCore
 
-/// The `Date` of an answer (RFC 9110 §5.6.7), written once a second.
+/// The `Date` of an answer, written once a second.
 struct HTTPDate {
     private var second = Int64.min
     private var text = ""
@@ -11,13 +11,7 @@ struct HTTPDate {
         let now = instant.milliseconds / 1000
         guard now != second else { return text }
         second = now
-        var seconds = time_t(now)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { room in
-            strftime(room.baseAddress, room.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
-            return room.baseAddress.map { String(cString: $0) } ?? ""
-        }
+        text = TextFormats.HTTPDate.text(of: now)
         return text
     }
 }

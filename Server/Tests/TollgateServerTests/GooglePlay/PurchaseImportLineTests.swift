@@ -22,6 +22,7 @@ struct PurchaseImportLineTests {
             ("\(token),premium,subscription,anna", nil, "premium", "anna"),
             ("\(token),,,anna\r", nil, nil, "anna"), ("\(token),anna", nil, nil, "anna"),
             ("anna,\(token)", "app_user_id,purchase_token", nil, "anna"),
+            ("anna,\(token)", "\u{FEFF}app_user_id,purchase_token", nil, "anna"),
             (#"\#(token),"anna, ""the first""""#, nil, nil, #"anna, "the first""#),
             (
                 #"{"purchase_token":"\#(token)","app_user_id":"anna","product_id":"premium"}"#, nil,
