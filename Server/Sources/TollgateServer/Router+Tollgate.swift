@@ -63,6 +63,7 @@ private func addRoutes(
     addCustomers(to: router, tollgate)
     addPurchases(to: router, tollgate)
     addConsents(to: router, tollgate)
+    addOfferings(to: router, tollgate)
     try addFinance(to: router, tollgate)
     try addPages(to: router, tollgate)
     try addDashboard(to: router, tollgate, levers, checkUp)

@@ -88,6 +88,10 @@ extension Tollgate {
         PublishedCatalog(records: store, clocks: clocks, signer: signer)
     }
 
+    public var offerings: Offerings {
+        Offerings(records: store, clocks: clocks)
+    }
+
     public var buyButtons: BuyButtons {
         BuyButtons(records: store, publicURL: configuration.publicURL)
     }

@@ -117,6 +117,8 @@ class World:
             return [self.endpoint]
         if "buy_buttons" in path or path.startswith("/buy/"):
             return ["buy_coins_100"]
+        if "placements" in path:
+            return ["paywall"]
         return ["revenue", "mrr", "rows-sales", "sales"] if path.startswith("/v1/reports") else []
 
 

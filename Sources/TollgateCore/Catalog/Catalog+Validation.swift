@@ -3,7 +3,8 @@ extension Catalog {
     ///
     /// Empty means that a server may adopt it.
     public func validate() -> [CatalogProblem] {
-        appProblems + entitlementProblems + productProblems + buyButtonProblems + houseProblems
+        appProblems + entitlementProblems + productProblems + buyButtonProblems + offeringProblems
+            + placementProblems + houseProblems
     }
 
     private var entitlementProblems: [CatalogProblem] {

@@ -23,6 +23,20 @@ public struct Catalog: Codable, Hashable, Sendable {
     public var products: [Product]
     /// Buttons of the app that lead to Stripe Checkout.
     public var buyButtons: [BuyButton]
+    /// Products that an app shows together.
+    public var offerings: [Offering] {
+        get { listedOfferings ?? [] }
+        set { listedOfferings = newValue.isEmpty ? nil : newValue }
+    }
+    /// `nil`, not empty: catalogs without offerings keep their bytes.
+    private var listedOfferings: [Offering]?
+    /// Places of the app that show one of several offerings.
+    public var placements: [Placement] {
+        get { listedPlacements ?? [] }
+        set { listedPlacements = newValue.isEmpty ? nil : newValue }
+    }
+    /// `nil`, not empty: catalogs without placements keep their bytes.
+    private var listedPlacements: [Placement]?
     /// How long access continues past the end of a period that should renew.
     public var renewalLeeway: RenewalLeeway
     /// How long access continues in Stripe's `past_due`, from the start of the unpaid period, in
@@ -51,7 +65,9 @@ public struct Catalog: Codable, Hashable, Sendable {
         ownership: Ownership = .keep,
         checkout: Checkout = Checkout(),
         gates: Gates = Gates(),
-        apps: [App] = []
+        apps: [App] = [],
+        offerings: [Offering] = [],
+        placements: [Placement] = []
     ) {
         self.entitlements = entitlements
         self.products = products
@@ -63,6 +79,8 @@ public struct Catalog: Codable, Hashable, Sendable {
         self.checkout = checkout
         self.gates = gates
         self.apps = apps
+        self.offerings = offerings
+        self.placements = placements
     }
 
     /// Three days, in milliseconds.
@@ -71,6 +89,8 @@ public struct Catalog: Codable, Hashable, Sendable {
     enum CodingKeys: String, CodingKey {
         case entitlements, products, ownership, checkout, gates
         case listedApps = "apps"
+        case listedOfferings = "offerings"
+        case listedPlacements = "placements"
         case buyButtons = "buy_buttons"
         case renewalLeeway = "renewal_leeway"
         case pastDueGrace = "past_due_grace"
@@ -92,6 +112,8 @@ public struct Catalog: Codable, Hashable, Sendable {
         checkout = try values.decodeIfPresent(forKey: .checkout) ?? checkout
         gates = try values.decodeIfPresent(forKey: .gates) ?? gates
         apps = try values.decodeIfPresent(forKey: .listedApps) ?? apps
+        offerings = try values.decodeIfPresent(forKey: .listedOfferings) ?? offerings
+        placements = try values.decodeIfPresent(forKey: .listedPlacements) ?? placements
     }
 }
 

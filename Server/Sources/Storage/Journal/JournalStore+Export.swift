@@ -13,6 +13,9 @@ public struct ExportedMessage: Sendable {
     public var stated: Instant
     /// What it states, as JSON with sorted keys.
     public var facts: String
+    /// What a command of ours came with, such as a customer's statement; `nil` where there was nothing,
+    /// and once it is erased.
+    public var said: [UInt8]?
 }
 
 extension JournalStore {
@@ -34,7 +37,9 @@ extension JournalStore {
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             return try connection.query(
                 """
-                SELECT id, subject, dedupe_key, kind, stated, facts FROM journal
+                SELECT id, subject, dedupe_key, kind, stated, facts,
+                    CASE WHEN kind = 3 THEN body END
+                FROM journal
                 WHERE id > $1 AND id <= $2 AND stated >= $3 AND stated <= $4
                 ORDER BY id LIMIT $5
                 """,
@@ -53,7 +58,11 @@ extension JournalStore {
                     dedupeKey: try RowKey(bytes: row.bytes(2)),
                     kind: kind,
                     stated: Instant(milliseconds: try row.int64(4)),
-                    facts: String(decoding: try encoder.encode(content), as: UTF8.self)
+                    facts: String(decoding: try encoder.encode(content), as: UTF8.self),
+                    said: try row.optionalBytes(6).flatMap { body in
+                        // Reasons of spends were once kept without the form of a body.
+                        try? SignedBody.expand(body, segment: { _ in nil })
+                    }
                 )
             }
         }

@@ -34,6 +34,11 @@ public struct CatalogCheck: Codable, Hashable, Sendable {
             (catalog.entitlements.count, "entitlement"), (catalog.products.count, "product"),
             (catalog.buyButtons.count, "buy button"),
         ]
+        for (count, name) in [
+            (catalog.offerings.count, "offering"), (catalog.placements.count, "placement"),
+        ] where count > 0 {
+            parts.append((count, name))
+        }
         if !catalog.apps.isEmpty { parts.insert((catalog.apps.count, "app"), at: 0) }
         let counts = parts.map { "\($0.0) \($0.1)\($0.0 == 1 ? "" : "s")" }
         return "\(file): ok, " + counts.joined(separator: ", ")

@@ -10,8 +10,8 @@ extension YAMLReading {
             place,
             "the catalog",
             keys: [
-                "apps", "entitlements", "products", "buy_buttons", "renewal_leeway",
-                "past_due_grace",
+                "apps", "entitlements", "products", "buy_buttons", "offerings", "placements",
+                "renewal_leeway", "past_due_grace",
                 "refunded_plan", "ownership", "checkout", "gates",
             ]
         )
@@ -20,6 +20,8 @@ extension YAMLReading {
         catalog.entitlements = list(fields, "entitlements").map { entitlement($0) }
         catalog.products = list(fields, "products").map { product($0) }
         catalog.buyButtons = list(fields, "buy_buttons").map { buyButton($0) }
+        catalog.offerings = list(fields, "offerings").map { offering($0) }
+        catalog.placements = list(fields, "placements").map { placement($0) }
         if let place = fields.values["renewal_leeway"] {
             let fields = mapping(
                 place,

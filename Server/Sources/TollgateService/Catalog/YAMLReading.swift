@@ -30,6 +30,8 @@ package struct YAMLReading {
                 case (.key("products"), .key("entitlements")): .key("entitlements")
                 case (.key("products"), .key("app_store_product_ids")): .key("apps")
                 case (.key("buy_buttons"), .key("product")): .key("products")
+                case (.key("offerings"), .key("products")): .key("products")
+                case (.key("placements"), .key("variants")): .key("offerings")
                 default: nil
                 }
             return !broken.contains(Array(rule.path.prefix(2)))

@@ -15,6 +15,8 @@ public struct CallLimits: Sendable {
     public let questions = CallLimit(calls: 60, seconds: 60)
     /// Telling what StoreKit holds, per customer; the SDK does so once a day.
     public let observations = CallLimit(calls: 4, seconds: 3_600)
+    /// Telling which offering was shown, per customer.
+    public let shownOfferings = CallLimit(calls: 60, seconds: 60)
     /// Having a store do something, per customer: open Checkout or Stripe's portal, change a plan,
     /// read a receipt.
     public let storeCalls = CallLimit(calls: 20, seconds: 60)

@@ -55,12 +55,14 @@ public struct JournalExport: Sendable {
                 .init("stated", "Stated", .count), .init("kind", "Kind", .text),
                 .init("subject", "Subject", .text),
                 .init("dedupe_key", "Key", .text), .init("facts", "Facts", .text),
+                .init("shown", "Shown", .text),
             ],
             rows: rows.map { row in
                 [
                     .count(row.id), .day(Reports.Day(row.stated)),
                     .count(row.stated.milliseconds), .text("\(row.kind)"),
                     .text(row.subject.hex), .text(row.dedupeKey.hex), .text(row.facts),
+                    .text(row.said.flatMap { ShownOffering($0)?.text } ?? ""),
                 ]
             }
         )

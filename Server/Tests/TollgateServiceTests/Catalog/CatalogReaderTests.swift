@@ -13,7 +13,10 @@ struct CatalogReaderTests {
     @Test("the sample is sound and has what a newcomer wants to see")
     func sample() throws {
         let check = CatalogCheck(bytes: try Data(contentsOf: Self.sample), file: "catalog.yaml")
-        #expect(check.text == "catalog.yaml: ok, 2 entitlements, 7 products, 2 buy buttons")
+        #expect(
+            check.text
+                == "catalog.yaml: ok, 2 entitlements, 7 products, 2 buy buttons, 2 offerings, 1 placement"
+        )
         let catalog = try #require(check.catalog)
         #expect(Set(catalog.products.map(\.kind)) == Set(Catalog.Product.Kind.allCases))
         let group = catalog.products.filter { $0.subscriptionGroup == "pro" }
@@ -256,6 +259,64 @@ struct CatalogReaderTests {
                 + "com.example.reader.pro}"
         ),
         Mistake(
+            "offerings and placements",
+            """
+            entitlements: [{lookup_key: pro, name: Pro}]
+            products:
+              - id: pro
+                name: Pro
+                kind: non_consumable
+                stripe_price_ids: [price_pro]
+                entitlements: [pro]
+            offerings:
+              - id: standard
+                products: [pro, gold]
+                texts: {en: {titel: Go Pro}, German: {title: Pro}}
+              - id: words
+                products: [pro]
+                texts: Go Pro
+            placements:
+              - id: paywall
+                variants:
+                  - {offering: standard, percent: 50%}
+                  - {offering: none, percent: 50}
+              - id: menu
+                variants: [{offering: standard}]
+            """,
+            "c.yaml:11:17: error: the text in ‘en’ has no ‘title’; add it",
+            "c.yaml:11:18: error: the text in ‘en’ has no key ‘titel’; did you mean ‘title’?",
+            "c.yaml:14:12: error: ‘texts’ has a block for each language, like en: {title: Go Pro}",
+            "c.yaml:18:39: error: ‘50%’ is not a whole number, like 100",
+            "c.yaml:21:16: error: a variant has no ‘percent’; add its share of the customers, like 50"
+        ),
+        Mistake(
+            "shares that are not 100 together, and offerings of what is not there",
+            """
+            entitlements: [{lookup_key: pro, name: Pro}]
+            products:
+              - id: pro
+                name: Pro
+                kind: non_consumable
+                stripe_price_ids: [price_pro]
+                entitlements: [pro]
+            offerings:
+              - id: standard
+                products: [pro, gold]
+              - id: other
+                products: [pro]
+                texts: {German: {title: Pro}}
+            placements:
+              - id: paywall
+                variants:
+                  - {offering: standard, percent: 50}
+                  - {offering: none, percent: 40}
+            """,
+            "c.yaml:10:21: error: there is no product ‘gold’; name the id of one under ‘products’",
+            "c.yaml:13:21: error: ‘German’ is no language; write one like en, ja, pt-BR or zh-Hans",
+            "c.yaml:17:7: error: the shares add up to 90; change them until they are 100 together",
+            "c.yaml:18:20: error: there is no offering ‘none’; name the id of one under ‘offerings’"
+        ),
+        Mistake(
             "a mistyped key",
             """
             entitlements:
@@ -269,8 +330,8 @@ struct CatalogReaderTests {
             "a key from elsewhere",
             "prices: []",
             "c.yaml:1:1: error: the catalog has no key ‘prices’; possible are ‘apps’, ‘entitlements’, "
-                + "‘products’, ‘buy_buttons’, ‘renewal_leeway’, ‘past_due_grace’, ‘refunded_plan’, ‘ownership’, "
-                + "‘checkout’, ‘gates’"
+                + "‘products’, ‘buy_buttons’, ‘offerings’, ‘placements’, ‘renewal_leeway’, ‘past_due_grace’, "
+                + "‘refunded_plan’, ‘ownership’, ‘checkout’, ‘gates’"
         ),
         Mistake(
             "several mistakes at once, and none that only follows from another",
