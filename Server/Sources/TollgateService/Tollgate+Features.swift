@@ -71,6 +71,16 @@ extension Tollgate {
         Purchases(records: store, clocks: clocks, directory: directory)
     }
 
+    public var customerPurchases: CustomerPurchases {
+        CustomerPurchases(
+            records: store,
+            clocks: clocks,
+            directory: directory,
+            connectors: connectors,
+            defaultEnvironment: configuration.defaultEnvironment
+        )
+    }
+
     public var freeSubscriptions: FreeSubscriptions {
         FreeSubscriptions(
             records: store,

@@ -126,6 +126,15 @@ private func addFreeSubscriptions(to router: Router<ServerRequestContext>, _ tol
             )
         )
     }
+    router.get(APIPath.customerPurchases.route) { request, context in
+        let credentials = try await Credentials(request, tollgate)
+        return try Response.json(
+            try await tollgate.customerPurchases.list(
+                of: try credentials.customer(context.id, .activeEntitlements),
+                in: try credentials.environment(request.environment())
+            )
+        )
+    }
     router.post(APIPath.customerPurchases.route) { request, context in
         try await Credentials(request, tollgate).requireSecret()
         return try Response.json(

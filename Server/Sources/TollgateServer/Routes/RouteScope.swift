@@ -20,6 +20,7 @@ package enum RouteScope: Hashable, Sendable {
         (.post, .customerGrants, .scope(.customers)),
         (.post, .customerFreeSubscriptions, .scope(.customers)),
         (.delete, .customerFreeSubscriptions, .scope(.customers)),
+        (.get, .customerPurchases, .scope(.read)),
         (.post, .customerPurchases, .scope(.customers)),
         (.post, .customerSessions, .scope(.customers)),
         (.post, .customerSessionsRevoke, .scope(.customers)),

@@ -1,0 +1,148 @@
+internal import Storage
+internal import Stores
+public import TollgateAPI
+public import TollgateCore
+
+/// What an app has to say of each purchase of a customer.
+public struct CustomerPurchases: Sendable {
+    let records: RecordStore
+    let clocks: Clocks
+    let directory: CustomerDirectory
+    let connectors: [any StoreConnector]
+    let defaultEnvironment: StoreEnvironment
+
+    /// Every plan of `customer`, and whatever else gives access now.
+    ///
+    /// - Throws: refusals 404 `resource_missing`, 410 `customer_erased`.
+    public func list(
+        of customer: String,
+        in environment: StoreEnvironment? = nil
+    ) async throws -> API.CustomerPurchaseList {
+        let environment = environment ?? defaultEnvironment
+        let id = Customer.ID(try await directory.customer(customer).id)
+        let now = await clocks.now()
+        let catalog = records.history.current
+        let purchases = try await records.purchases(of: id, in: environment)
+            .compactMap { record, access in
+                customerPurchase(record, access, in: catalog, at: now)
+            }
+            .sorted {
+                ($0.entitlements.isEmpty ? 1 : 0, $0.name, $0.id)
+                    < ($1.entitlements.isEmpty ? 1 : 0, $1.name, $1.id)
+            }
+        return API.CustomerPurchaseList(
+            data: purchases,
+            environment: API.Environment(rawValue: environment.rawValue),
+            at: now.milliseconds
+        )
+    }
+
+    /// `nil` for what is no plan and gives no access, and for a page that was left.
+    private func customerPurchase(
+        _ record: TollgateCore.Purchase,
+        _ access: PurchaseAccess,
+        in catalog: Catalog,
+        at now: Instant
+    ) -> API.CustomerPurchase? {
+        let shown = record.portalPurchase(access, in: catalog, at: now)
+        let active = Timeline([(record.key, access)], in: catalog).active(at: now)
+        guard shown.state != .notPaid, shown.kind == .plan || !active.isEmpty else { return nil }
+        let seller = connectors.first { $0.store == record.key.store }
+        let product = record.storeProducts.lazy
+            .compactMap { catalog.product($0, in: record.key.application) }.first
+        let isPlan = shown.kind == .plan
+        let hasProblem = isPlan && record.hasPaymentProblem(shown.state, active)
+        let ends = active.map(\.until)
+        return API.CustomerPurchase(
+            id: record.key.canonical,
+            store: record.key.store.rawValue,
+            product: product?.id,
+            name: shown.name,
+            kind: shown.kind.word,
+            status: hasProblem
+                ? "payment_failed" : active.isEmpty ? shown.state.wordWithoutAccess : "active",
+            entitlements: active.map(\.lookupKey),
+            until: ends.contains(nil) ? nil : ends.compactMap { $0?.milliseconds }.max(),
+            willRenew: shown.renews,
+            offer: active.isEmpty ? nil : record.presentOffer(at: now),
+            paymentProblem: hasProblem,
+            managementURL: isPlan ? seller?.managementURL(of: record) : nil,
+            // When a failed payment is tried again is the store's secret.
+            nextCharge: hasProblem ? nil : shown.nextCharge.map { .init($0) },
+            interval: isPlan ? product?.interval : nil,
+            intervalCount: isPlan ? product?.intervalCount : nil
+        )
+    }
+}
+
+extension PortalView.Purchase.Kind {
+    fileprivate var word: String {
+        switch self {
+        case .plan: "plan"
+        case .once: "once"
+        case .gift: "grant"
+        }
+    }
+}
+
+extension PortalState {
+    /// How a purchase that gives no access stands, whose payment has not failed.
+    fileprivate var wordWithoutAccess: String {
+        switch self {
+        case .paused: "paused"
+        case .processing: "processing"
+        case .startsLater: "starts_later"
+        case .renews, .endsAt, .ended, .paymentFailed, .trial, .forever, .bought, .refunded,
+            .notPaid, .inactive:
+            "ended"
+        }
+    }
+}
+
+extension API.CustomerPurchase.NextCharge {
+    fileprivate init(_ charge: PortalView.NextCharge) {
+        self.init(
+            at: charge.at.milliseconds,
+            price: charge.price.map { .init(amount: $0.amount, currency: $0.currency) },
+            awaitsConsent: charge.awaitsConsent
+        )
+    }
+}
+
+extension TollgateCore.Purchase {
+    /// Whether the last payment of a plan failed and can still be mended.
+    fileprivate func hasPaymentProblem(
+        _ state: PortalState,
+        _ active: [ActiveEntitlement]
+    ) -> Bool {
+        if case .paymentFailed = state { return true }
+        if active.contains(where: { $0.ground == .grace }) { return true }
+        // The App Store tries for sixty days, without access after the grace period.
+        return active.isEmpty && status?.value.value == SubscriptionStatus.billingRetry
+            && renewal?.value.willRenew == true
+    }
+
+    /// The offer by which the present period was bought; `nil` at the full price.
+    ///
+    /// <https://developer.apple.com/documentation/appstoreserverapi/offertype>,
+    /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2>
+    fileprivate func presentOffer(at now: Instant) -> String? {
+        if let subscription { return subscription.value.status == "trialing" ? "trial" : nil }
+        if let play = googlePlay?.subscription?.value {
+            let phases = play.items.compactMap(\.phase)
+            if phases.contains("freeTrial") { return "trial" }
+            return phases.contains("introductoryPrice") ? "introductory" : nil
+        }
+        guard let period = effectivePeriods.last(where: { $0.period.start <= now })?.period else {
+            return nil
+        }
+        if period.discount == "FREE_TRIAL" { return "trial" }
+        switch period.offerType {
+        case 1: return "introductory"
+        case 2: return "promotional"
+        case 3: return "offer_code"
+        case 4: return "win_back"
+        default: return nil
+        }
+    }
+}
