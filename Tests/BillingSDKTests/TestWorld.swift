@@ -41,6 +41,12 @@ final class FakeServer: Sendable {
         var offers: [API.OfferSignatureRequest] = []
         var checkoutBodies: [API.BuyButtonCheckoutRequest] = []
         var claimed: [String] = []
+        /// What the catalog shows together, by the places where it is shown.
+        var offerings: [API.Offering] = []
+        var placements: [String: [String: String]] = [:]
+        /// What customers have seen: customer, placement, offering.
+        var shown: [[String]] = []
+        var purchases: [String: [API.CustomerPurchase]] = [:]
     }
 
     static let publishableKey = "pk_test_shop"
@@ -138,6 +144,7 @@ final class FakeServer: Sendable {
     ) throws -> HTTPResponse {
         let at = Int64(clock.now.timeIntervalSince1970 * 1000)
         if let answer = try catalogAndCheckouts(request, path, customer, &world) { return answer }
+        if let answer = try offeringsAndPurchases(request, path, customer, &world) { return answer }
         switch (request.method, path) {
         case ("GET", APIPath.buyButton.path(id: "buy_btn_monthly")):
             return try Self.ok(
@@ -318,11 +325,11 @@ final class FakeServer: Sendable {
         try JSONWebToken.signingInput(header: .init(kid: "k1"), claims: slice) + ".c2ln"
     }
 
-    private static func ok(_ value: some Encodable) throws -> HTTPResponse {
+    static func ok(_ value: some Encodable) throws -> HTTPResponse {
         HTTPResponse(status: 200, body: try APIJSON.encode(value))
     }
 
-    private static func refusal(_ status: Int, _ code: APIError.Code) -> HTTPResponse {
+    static func refusal(_ status: Int, _ code: APIError.Code) -> HTTPResponse {
         let error = APIError(type: .invalidRequestError, code: code, message: "no: \(code)")
         return HTTPResponse(status: status, body: (try? APIJSON.encode(error)) ?? Data())
     }

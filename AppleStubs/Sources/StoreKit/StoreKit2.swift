@@ -26,6 +26,10 @@ public enum VerificationResult<SignedType> {
         }
     }
 }
+extension VerificationResult where SignedType == AppTransaction {
+    @available(iOS 16, macOS 13, *)
+    public var jwsRepresentation: String { unsafePayloadValue._jws }
+}
 extension VerificationResult: Sendable where SignedType: Sendable {}
 extension VerificationResult: Equatable where SignedType: Equatable {}
 extension VerificationResult: Hashable where SignedType: Hashable {}
@@ -132,14 +136,42 @@ public struct Product: Identifiable, Sendable, Hashable {
             @available(iOS 18, macOS 15, *)
             public static let winBack = Self(rawValue: "WinBack")
         }
+        public struct PaymentMode: RawRepresentable, Equatable, Hashable, Sendable {
+            public let rawValue: String
+            public init(rawValue: String) { self.rawValue = rawValue }
+            public static let payAsYouGo = Self(rawValue: "PayAsYouGo")
+            public static let payUpFront = Self(rawValue: "PayUpFront")
+            public static let freeTrial = Self(rawValue: "FreeTrial")
+        }
         public let id: String?
         public let type: OfferType
-        public init(_stub id: String?, _ type: OfferType) { self.id = id; self.type = type }
+        public let displayPrice: String
+        public let period: SubscriptionPeriod
+        public let periodCount: Int
+        public let paymentMode: PaymentMode
+        public init(
+            _stub id: String?,
+            _ type: OfferType,
+            _ paymentMode: PaymentMode = .freeTrial,
+            displayPrice: String = "¥0",
+            period: SubscriptionPeriod = SubscriptionPeriod(_stub: .week, 1),
+            periodCount: Int = 1
+        ) {
+            self.id = id; self.type = type; self.paymentMode = paymentMode
+            self.displayPrice = displayPrice; self.period = period; self.periodCount = periodCount
+        }
+    }
+
+    public struct SubscriptionPeriod: Sendable, Hashable {
+        public enum Unit: Sendable, Hashable { case day, week, month, year }
+        public let unit: Unit
+        public let value: Int
+        public init(_stub unit: Unit, _ value: Int) { self.unit = unit; self.value = value }
     }
 
     public struct PurchaseOption: Hashable, Sendable {
         public enum _Kind: Hashable, Sendable {
-            case token(UUID), quantity(Int), winBack(String?), offer(
+            case token(UUID), quantity(Int), winBack(String?), jws(String, String), offer(
                 String,
                 key: String,
                 UUID,
@@ -158,6 +190,11 @@ public struct Product: Identifiable, Sendable, Hashable {
         public static func winBackOffer(_ offer: SubscriptionOffer) -> PurchaseOption {
             .init(_kind: .winBack(offer.id))
         }
+        public static func promotionalOffer(_ offerID: String, compactJWS: String)
+            -> [PurchaseOption]
+        {
+            [.init(_kind: .jws(offerID, compactJWS))]
+        }
         public static func promotionalOffer(
             offerID: String,
             keyID: String,
@@ -171,9 +208,21 @@ public struct Product: Identifiable, Sendable, Hashable {
 
     public struct SubscriptionInfo: Sendable, Hashable {
         let _winBackOffers: [SubscriptionOffer]
-        public init(_stub winBackOffers: [SubscriptionOffer] = []) {
-            _winBackOffers = winBackOffers
+        public let introductoryOffer: SubscriptionOffer?
+        public let subscriptionPeriod: SubscriptionPeriod
+        public let subscriptionGroupID: String
+        let _isEligible: Bool
+        public init(
+            _stub winBackOffers: [SubscriptionOffer] = [],
+            introductoryOffer: SubscriptionOffer? = nil,
+            isEligible: Bool = true,
+            period: SubscriptionPeriod = SubscriptionPeriod(_stub: .month, 1),
+            group: String = "pro"
+        ) {
+            _winBackOffers = winBackOffers; self.introductoryOffer = introductoryOffer
+            _isEligible = isEligible; subscriptionPeriod = period; subscriptionGroupID = group
         }
+        public var isEligibleForIntroOffer: Bool { get async { _isEligible } }
         @available(iOS 18, macOS 15, *)
         public var winBackOffers: [SubscriptionOffer] { _winBackOffers }
         public struct RenewalState: RawRepresentable, Equatable, Hashable, Sendable {
@@ -189,12 +238,17 @@ public struct Product: Identifiable, Sendable, Hashable {
             public let autoRenewPreference: String?
             public let gracePeriodExpirationDate: Date?
             public let jsonRepresentation: Data
+            let _eligibleWinBackOfferIDs: [String]
+            @available(iOS 18, macOS 15, *)
+            public var eligibleWinBackOfferIDs: [String] { _eligibleWinBackOfferIDs }
             public init(
                 _stub productID: String,
                 willAutoRenew: Bool = true,
                 graceUntil: Date? = nil,
-                json: Data = Data()
+                json: Data = Data(),
+                winBack: [String] = []
             ) {
+                _eligibleWinBackOfferIDs = winBack
                 currentProductID = productID; self.willAutoRenew = willAutoRenew
                 autoRenewPreference = productID; gracePeriodExpirationDate = graceUntil
                 jsonRepresentation = json

@@ -62,6 +62,21 @@ extension UIAdaptivePresentationControllerDelegate {
     }
 }
 
+public enum UIAccessibility {
+    public struct Notification: Hashable, RawRepresentable, Sendable {
+        public let rawValue: UInt32
+        public init(rawValue: UInt32) { self.rawValue = rawValue }
+        public static let announcement = Notification(rawValue: 1008)
+    }
+    // Stub-only: what was said.
+    @MainActor public static var _announcements: [String] = []
+    @MainActor public static func post(notification: Notification, argument: Any?) {
+        if notification == .announcement, let text = argument as? String {
+            _announcements.append(text)
+        }
+    }
+}
+
 @MainActor open class UIScene: UIResponder {}
 @MainActor open class UIWindowScene: UIScene {}
 

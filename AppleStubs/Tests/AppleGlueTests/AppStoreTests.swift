@@ -15,6 +15,39 @@ extension OnePhone {
 
         init() { store._reset() }
 
+        // MARK: - The app's own download, and messages
+
+        @Test func theFirstVersionOfTheAppIsSaidWhereStoreKitHasVerifiedIt() async throws {
+            let app = await launched()
+            let date = Date(timeIntervalSince1970: 1_600_000_000)
+            let download = AppTransaction(_stub: "1.2", date, jws: "jws")
+            _FakeAppTransaction.result = .verified(download)
+            defer { _FakeAppTransaction.result = nil }
+            let known = try await app.billing.getAppDownload()
+            #expect(known?.originalAppVersion == "1.2" && known?.originalPurchaseDate == date)
+            #expect(known?.signedTransaction == "jws")
+            _FakeAppTransaction.result = .unverified(download, .invalidSignature)
+            #expect(try await app.billing.getAppDownload() == nil)
+            _FakeAppTransaction.result = nil
+            await #expect(throws: NSError.self) { try await app.billing.getAppDownload() }
+        }
+
+        @Test func messagesOfTheAppStoreWaitUntilTheAppShowsThem() async throws {
+            let app = await launched()
+            let heard = Locked<[AppStoreMessage]>([])
+            let messages = app.billing.appStoreMessages
+            let reading = Task { for await m in messages { heard.withLock { $0.append(m) } } }
+            defer { reading.cancel() }
+            #expect(await eventually { _FakeMessages.shared._isWatched })
+            _FakeMessages.shared._send(Message(_stub: .priceIncreaseConsent))
+            #expect(await eventually { !heard.withLock { $0 }.isEmpty })
+            #expect(store._sheets.isEmpty)
+            let message = try #require(heard.withLock { $0.first })
+            #expect(message.reason == .priceIncreaseConsent)
+            try message.show(in: UIWindowScene())
+            #expect(store._sheets == ["message 1"])
+        }
+
         // MARK: - Offers, status, promotion
 
         @Test func anOfferIsBoughtWithTheServersSignature() async throws {
@@ -33,9 +66,21 @@ extension OnePhone {
                     == [.init(type: .promotionalOffer, product: "p", offer: "winter")]
             )
             let token = FakeServer.token(of: "cus_ada")
+            #expect(
+                store.lastOptions
+                    == Set(
+                        Product.PurchaseOption.promotionalOffer(
+                            "winter",
+                            compactJWS: "e30.e30.c2ln"
+                        )
+                    ).union([.appAccountToken(token)])
+            )
+            // What Xcode before 26 builds.
+            let preparation = PurchasePreparation(client: app.billing.client)
+            let signed = try await preparation.offerSignature(product: "p", offer: "winter")
             let nonce = try #require(UUID(uuidString: "6a1f9f0c-2f5b-4b49-b6c7-0e6b8f9a4d10"))
             #expect(
-                store.lastOptions == [
+                try preparation.signedOptions(signed) == [
                     .appAccountToken(token),
                     .promotionalOffer(
                         offerID: "winter",

@@ -82,6 +82,7 @@
                     progress = .ready
                 } catch {
                     progress = .failed
+                    Announcement.post(texts[.buyButtonFailed])
                 }
             }
         }

@@ -47,7 +47,9 @@
         }
 
         private func show(_ entitlements: [Entitlement]) {
+            let isNew = problem == nil
             problem = entitlements.first { $0.hasPaymentProblem }
+            if isNew, problem != nil { Announcement.post(texts[.problemTitle]) }
             if problem == nil { isFailed = false }
         }
 

@@ -81,12 +81,7 @@ public final class BuyButton: Identifiable, Sendable {
     /// The price for reading, such as `¥1,500`, in `locale`; nil if the amount cannot be read.
     public func formattedPrice(locale: Locale = .current) -> String? {
         guard let minor = Decimal(string: lineItemGroup.amountTotal) else { return nil }
-        let formatter = NumberFormatter()
-        formatter.locale = locale
-        formatter.numberStyle = .currency
-        formatter.currencyCode = lineItemGroup.currency.uppercased()
-        let major = minor / pow(Decimal(10), Self.minorDigits(of: lineItemGroup.currency))
-        return formatter.string(from: NSDecimalNumber(decimal: major))
+        return PriceText.price(minor: minor, currency: lineItemGroup.currency, locale: locale)
     }
 
     /// The price with the time that it is for, such as `¥1,500 a month`, in the language of `locale`; the
@@ -95,24 +90,11 @@ public final class BuyButton: Identifiable, Sendable {
     /// App Review wants both to be seen where a subscription is sold.
     public func formattedPriceAndPeriod(locale: Locale = .current) -> String? {
         guard let price = formattedPrice(locale: locale) else { return nil }
-        guard let interval = product.interval else { return price }
-        let count = product.intervalCount ?? 1
-        guard let key = Texts.Key(rawValue: "price.\(interval)" + (count == 1 ? "" : "s")) else {
-            return price
-        }
-        return Texts(locale)(key, price, String(count))
-    }
-
-    /// How many digits Stripe's minor unit has; not always the formatter's idea of the currency.
-    ///
-    /// <https://docs.stripe.com/currencies#zero-decimal>
-    private static func minorDigits(of currency: String) -> Int {
-        switch currency.lowercased() {
-        case "bif", "clp", "djf", "gnf", "jpy", "kmf", "krw", "mga", "pyg", "rwf", "vnd", "vuv",
-            "xaf", "xof", "xpf":
-            0
-        case "bhd", "jod", "kwd", "omr", "tnd": 3
-        default: 2
-        }
+        return PriceText.price(
+            price,
+            each: product.interval,
+            count: product.intervalCount,
+            Texts(locale)
+        )
     }
 }
