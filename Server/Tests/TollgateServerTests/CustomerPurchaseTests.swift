@@ -39,8 +39,10 @@ struct CustomerPurchaseTests {
                 first["management_url"].string == "https://apps.apple.com/account/subscriptions"
             )
             #expect(first["interval"].string == "month" && first["interval_count"].integer == 1)
-            // What it costs after the offer is in the App Store.
-            #expect(first["next_charge"]["price"] == .null)
+            // Apple signs what it costs after the offer.
+            // https://developer.apple.com/documentation/appstoreserverapi/renewalprice
+            #expect(first["next_charge"]["price"]["amount"].integer == 999)
+            #expect(first["next_charge"]["price"]["currency"].string == "usd")
             #expect(try await server.get(path).json == trial.json)
 
             try await server.pass(days: 20)

@@ -45,7 +45,8 @@ public struct CustomerPurchases: Sendable {
         at now: Instant
     ) -> API.CustomerPurchase? {
         let shown = record.portalPurchase(access, in: catalog, at: now)
-        let active = Timeline([(record.key, access)], in: catalog).active(at: now)
+        let timeline = Timeline([(record.key, access)], in: catalog)
+        let active = timeline.active(at: now)
         guard shown.state != .notPaid, shown.kind == .plan || !active.isEmpty else { return nil }
         let seller = connectors.first { $0.store == record.key.store }
         let product = record.storeProducts.lazy
@@ -53,6 +54,8 @@ public struct CustomerPurchases: Sendable {
         let isPlan = shown.kind == .plan
         let hasProblem = isPlan && record.hasPaymentProblem(shown.state, active)
         let ends = active.map(\.until)
+        // What runs and gives this customer nothing any more is another account's now.
+        let isFormer = active.isEmpty && !timeline.entries.isEmpty && shown.state.isRunning
         return API.CustomerPurchase(
             id: record.key.canonical,
             store: record.key.store.rawValue,
@@ -63,12 +66,12 @@ public struct CustomerPurchases: Sendable {
                 ? "payment_failed" : active.isEmpty ? shown.state.wordWithoutAccess : "active",
             entitlements: active.map(\.lookupKey),
             until: ends.contains(nil) ? nil : ends.compactMap { $0?.milliseconds }.max(),
-            willRenew: shown.renews,
+            willRenew: shown.renews && !isFormer,
             offer: active.isEmpty ? nil : record.presentOffer(at: now),
             paymentProblem: hasProblem,
             managementURL: isPlan ? seller?.managementURL(of: record) : nil,
             // When a failed payment is tried again is the store's secret.
-            nextCharge: hasProblem ? nil : shown.nextCharge.map { .init($0) },
+            nextCharge: hasProblem || isFormer ? nil : shown.nextCharge.map { .init($0) },
             interval: isPlan ? product?.interval : nil,
             intervalCount: isPlan ? product?.intervalCount : nil
         )
@@ -86,6 +89,16 @@ extension PortalView.Purchase.Kind {
 }
 
 extension PortalState {
+    /// Whether the plan is in a period that somebody paid for.
+    fileprivate var isRunning: Bool {
+        switch self {
+        case .renews, .endsAt, .trial: true
+        case .ended, .paymentFailed, .paused, .forever, .startsLater, .bought, .refunded,
+            .processing, .notPaid, .inactive:
+            false
+        }
+    }
+
     /// How a purchase that gives no access stands, whose payment has not failed.
     fileprivate var wordWithoutAccess: String {
         switch self {

@@ -67,6 +67,34 @@ struct PlayPurchaseTests {
         }
     }
 
+    @Test("Whose plan went to another account hears nothing of it any more")
+    func formerOwner() async throws {
+        try await PlayWorld.run { world in
+            let store = world.server.tollgate.store
+            var catalog = store.history.current
+            catalog.ownership = .transfer
+            try await store.adopt(catalog, at: Instant(milliseconds: await world.server.clock.now))
+            try await world.settle()
+            let (anna, account) = try await world.person("anna")
+            let (ben, _) = try await world.person("ben")
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            for (customer, mode) in [(anna, "observed"), (ben, "restored")] {
+                let session = try await world.server.session(of: customer)
+                let answer = try await Self.post(token, world, as: session, mode: mode)
+                #expect(answer.status == 200, "\(answer.json)")
+                try await world.settle()
+                let path = "/v1/customers/\(customer)/purchases?environment=production"
+                let plan = try await world.server.get(path).json["data"][0]
+                #expect(plan["will_renew"].bool == true && plan["next_charge"] != .null)
+            }
+            #expect(try await world.entitlements(of: anna).isEmpty)
+            let path = "/v1/customers/\(anna)/purchases?environment=production"
+            let plans = try await world.server.get(path).json["data"].array
+            #expect(plans?.isEmpty == true)
+        }
+    }
+
     @Test("G6: what is linked to another customer's purchase is that customer's")
     func linked() async throws {
         try await PlayWorld.run { world in
