@@ -179,7 +179,7 @@ extension OnePhone {
             #expect(app.server.world.withLock { $0.prepared } == [Self.monthly])
         }
 
-        /// What becomes of a purchase, and what the customer reads.
+        /// Outcomes of a purchase, with the sentence that the customer reads.
         private nonisolated static let outcomes:
             [(mood: FakeServer.Mood?, path: APIPath, phone: _FakeAppStore.Behaviour, text: String)] =
                 [

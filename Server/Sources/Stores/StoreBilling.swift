@@ -1,7 +1,7 @@
 internal import TollgateAPI
 public import TollgateCore
 
-/// What customers see and change of a store's plans on pages of this server.
+/// The plans of one store that customers see and change on pages of this server.
 ///
 /// Most stores have pages of their own for that: `StoreConnector.managementURL`.
 public protocol StoreBilling: Sendable {

@@ -162,21 +162,23 @@ def test_the_demo_ends_in_order_while_connections_come(start, tmp_path, option):
         arguments[arguments.index(option) + 1] = f"127.0.0.1:{port}"
         process = start(*arguments)
         address(process)
-        ended = threading.Event()
+        came, ended = threading.Event(), threading.Event()
 
         def come():
             while not ended.is_set():
                 try:
                     socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                    came.set()
                 except OSError:
                     pass
 
         visitors = [threading.Thread(target=come) for _ in range(3)]
         for visitor in visitors:
             visitor.start()
-        socket.create_connection(("127.0.0.1", port), timeout=5).close()
-        process.terminate()
         try:
+            # One more connection of our own might wait for long behind theirs.
+            assert came.wait(timeout=60)
+            process.terminate()
             assert process.wait(timeout=20) == 0, process.stderr.read()
         finally:
             ended.set()

@@ -89,6 +89,45 @@ struct CustomerPurchaseTests {
         }
     }
 
+    @Test("Who had a plan before another account hears nothing of that account's payments")
+    func formerBuyer() async throws {
+        try await TestServer.run { server in
+            let ann = try await Buyer(server)
+            let bought = try await ann.buys(ProductTypeTests.monthly)
+            try await server.appStore.cancel(bought.originalTransactionID)
+            try await server.deliverNotifications()
+            try await server.pass(days: 40)
+            // The same Apple account, and so the same original transaction.
+            let token = UUID()
+            let ben = try await server.customer("user-2", token: token)
+            let again = try await server.appStore.buy(
+                ProductTypeTests.monthly,
+                customer: ann.account,
+                appAccountToken: token.uuidString.lowercased()
+            )
+            #expect(again.originalTransactionID == bought.originalTransactionID)
+            let session = try await server.session(of: ben)
+            #expect(try await server.present(again.jws, session: session).status == 200)
+            try await server.deliverNotifications()
+
+            let paths = (
+                ann: "/v1/customers/\(ann.id)/purchases", ben: "/v1/customers/\(ben)/purchases"
+            )
+            try await server.appStore.failBilling(customer: ann.account)
+            for isRetried in [false, true] {
+                let hers = try await server.get(paths.ann, as: ann.session).json["data"][0]
+                #expect(hers["status"].string == "ended")
+                #expect(hers["payment_problem"].bool == false && hers["offer"] == .null)
+                #expect(hers["will_renew"].bool == false && hers["next_charge"] == .null)
+                let his = try await server.get(paths.ben, as: session).json["data"][0]
+                #expect(his["payment_problem"].bool == isRetried)
+                #expect(his["status"].string == (isRetried ? "payment_failed" : "active"))
+                // Past the period, and past the grace period behind it.
+                if !isRetried { try await server.pass(days: 51) }
+            }
+        }
+    }
+
     @Test("Stripe's plans are managed in the portal, and what is left unpaid is no purchase")
     func stripe() async throws {
         try await Shop.run { shop in

@@ -4,7 +4,7 @@ public import TollgateAPI
 public import TollgateCore
 
 extension DeviceTransactions {
-    /// What goes with a purchase that the app is about to begin.
+    /// Prepares a purchase that the app is about to begin: the account token that goes with it.
     ///
     /// - Parameter app: the app that begins it, where there are several; `nil`: the first.
     /// - Throws: refusals 404 `resource_missing`, 409 `already_active` with `until` where the

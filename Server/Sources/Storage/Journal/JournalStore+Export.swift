@@ -13,8 +13,8 @@ public struct ExportedMessage: Sendable {
     public var stated: Instant
     /// What it states, as JSON with sorted keys.
     public var facts: String
-    /// What a command of ours came with, such as a customer's statement; `nil` where there was nothing,
-    /// and once it is erased.
+    /// The body of a command, such as a customer's statement; `nil` where the command had none, and once it
+    /// is erased.
     public var said: [UInt8]?
 }
 

@@ -1,5 +1,5 @@
 extension Schema {
-    /// What members of staff keep of pages under a name.
+    /// The saved views of members of staff.
     static let staffViews = Migration(
         15,
         "saved views of staff",

@@ -48,7 +48,7 @@ public struct SessionStore: Sendable {
         try await session(keptUnder: Self.key(secret))
     }
 
-    /// What was kept under the secret with this hash.
+    /// The session that was kept under the secret with this hash.
     public func session(keptUnder key: RowKey) async throws -> [UInt8]? {
         try await driver.readNow(Self.sessionSQL, [key.value]).first?.bytes(0)
     }

@@ -4,7 +4,7 @@ internal import Stores
 internal import TollgateService
 
 extension DashboardPages {
-    /// What a page with filters says of the views that the reader keeps of it.
+    /// The saved views of a page with filters, as its template takes them.
     var viewsModel: Model {
         let here = ViewAddress(ask)
         return [
@@ -21,7 +21,7 @@ extension DashboardPages {
     }
 }
 
-/// The part of a page's address that a saved view keeps: what was chosen, but not where one is in it.
+/// The part of a page's address that a saved view keeps: filters, order and grouping, without paging.
 struct ViewAddress {
     var page: String
     var query: String

@@ -3,7 +3,7 @@ internal import Stores
 public import TollgateAPI
 public import TollgateCore
 
-/// What an app has to say of each purchase of a customer.
+/// The purchases of a customer, with all that an app says of each.
 public struct CustomerPurchases: Sendable {
     let records: RecordStore
     let clocks: Clocks
@@ -52,10 +52,8 @@ public struct CustomerPurchases: Sendable {
         let product = record.storeProducts.lazy
             .compactMap { catalog.product($0, in: record.key.application) }.first
         let isPlan = shown.kind == .plan
-        let hasProblem = isPlan && record.hasPaymentProblem(shown.state, active)
+        let hasProblem = isPlan && record.hasPaymentProblem(shown.state, active, timeline)
         let ends = active.map(\.until)
-        // What runs and gives this customer nothing any more is another account's now.
-        let isFormer = active.isEmpty && !timeline.entries.isEmpty && shown.state.isRunning
         return API.CustomerPurchase(
             id: record.key.canonical,
             store: record.key.store.rawValue,
@@ -66,12 +64,12 @@ public struct CustomerPurchases: Sendable {
                 ? "payment_failed" : active.isEmpty ? shown.state.wordWithoutAccess : "active",
             entitlements: active.map(\.lookupKey),
             until: ends.contains(nil) ? nil : ends.compactMap { $0?.milliseconds }.max(),
-            willRenew: shown.renews && !isFormer,
+            willRenew: shown.renews,
             offer: active.isEmpty ? nil : record.presentOffer(at: now),
             paymentProblem: hasProblem,
             managementURL: isPlan ? seller?.managementURL(of: record) : nil,
             // When a failed payment is tried again is the store's secret.
-            nextCharge: hasProblem || isFormer ? nil : shown.nextCharge.map { .init($0) },
+            nextCharge: hasProblem ? nil : shown.nextCharge.map { .init($0) },
             interval: isPlan ? product?.interval : nil,
             intervalCount: isPlan ? product?.intervalCount : nil
         )
@@ -89,16 +87,6 @@ extension PortalView.Purchase.Kind {
 }
 
 extension PortalState {
-    /// Whether the plan is in a period that somebody paid for.
-    fileprivate var isRunning: Bool {
-        switch self {
-        case .renews, .endsAt, .trial: true
-        case .ended, .paymentFailed, .paused, .forever, .startsLater, .bought, .refunded,
-            .processing, .notPaid, .inactive:
-            false
-        }
-    }
-
     /// How a purchase that gives no access stands, whose payment has not failed.
     fileprivate var wordWithoutAccess: String {
         switch self {
@@ -126,13 +114,20 @@ extension TollgateCore.Purchase {
     /// Whether the last payment of a plan failed and can still be mended.
     fileprivate func hasPaymentProblem(
         _ state: PortalState,
-        _ active: [ActiveEntitlement]
+        _ active: [ActiveEntitlement],
+        _ timeline: Timeline
     ) -> Bool {
         if case .paymentFailed = state { return true }
         if active.contains(where: { $0.ground == .grace }) { return true }
         // The App Store tries for sixty days, without access after the grace period.
-        return active.isEmpty && status?.value.value == SubscriptionStatus.billingRetry
-            && renewal?.value.willRenew == true
+        guard active.isEmpty, status?.value.value == SubscriptionStatus.billingRetry,
+            renewal?.value.willRenew == true
+        else { return false }
+        // Another account may have bought the plan anew: its payment is no concern of this customer.
+        guard let ended = timeline.entries.compactMap(\.until).max(),
+            let last = effectivePeriods.last?.period
+        else { return true }
+        return last.start <= ended
     }
 
     /// The offer by which the present period was bought; `nil` at the full price.
