@@ -129,13 +129,13 @@ in_swift() {
     server_tests "BillingSDK on a real server" server-sdk.xml --filter "$sdk_on_a_server"
 }
 
-# These suites play one story after another. A process of their own lets others run beside them.
+# This suite plays one story after another. A process of its own lets others run beside it.
 stories() {
     server_tests "Scenarios" scenarios.xml --filter ScenarioTests
-    server_tests "Simulated worlds, and mistakes planted into them" worlds.xml --filter SimulationTests
 }
 
-worlds_of_today() {
+worlds() {
+    server_tests "Simulated worlds, and mistakes planted into them" worlds.xml --filter SimulationTests
     check "Worlds of today, seed $TOLLGATE_SEED" "$TOLLGATE_BIN" simulate --seed "$TOLLGATE_SEED" \
         --worlds 4 --customers 30 --years 1 --scenario "$results/world.yaml"
     check "Calm worlds of today, seed $TOLLGATE_SEED" "$TOLLGATE_BIN" simulate --faults none \
@@ -167,9 +167,9 @@ all() {
     if check "Build the server" bash scripts/swift.sh build --package-path Server --build-tests; then
         wait "$python" || { cat "$results/python.log"; exit 1; }
         server_environment
-        { in_swift; programs; } >"$results/in-swift.log" 2>&1 &
+        { in_swift; programs; worlds; } >"$results/in-swift.log" 2>&1 &
         local in_swift=$!
-        { stories; worlds_of_today; } >"$results/stories.log" 2>&1 &
+        stories >"$results/stories.log" 2>&1 &
         local stories=$!
         in_python
         wait "$sdk" "$in_swift" "$stories"
