@@ -28,6 +28,16 @@ commit="$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)"
 : "${TOLLGATE_SEED:=$(($(date -u +%Y%m%d) * 1000 + 0x$commit % 1000))}"
 export TOLLGATE_SEED
 
+# Tests make and flush thousands of small databases. Where memory has room for them, they are made there.
+room() { df --output=avail -k /dev/shm 2>/dev/null | tail -1; }
+if [ -z "${TMPDIR:-}" ] && [ "$(room)" -gt $((4 << 20)) ] &&
+    [ "$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)" -gt $((8 << 20)) ]; then
+    TMPDIR="$(mktemp -d /dev/shm/tollgate-tests.XXXXXX)" && export TMPDIR
+    # The database server may be another user.
+    chmod 1777 "$TMPDIR"
+    trap 'rm -rf "$TMPDIR"' EXIT
+fi
+
 # A program that crashes says where, in one thread's worth of lines.
 export NO_COLOR=1
 export SWIFT_BACKTRACE=enable=yes,interactive=no,color=no,threads=crashed,limit=40,images=none,sanitize=no
