@@ -448,8 +448,21 @@ def test_a_populated_demo_has_months_behind_it(browser, populated):
     page.goto(f"{base}/reports/retention?by=month")
     assert page.locator("table.cohorts tbody tr").count() >= 4
     page.goto(f"{base}/reports/sales?by=month")
-    expect(page.locator("tfoot tr")).to_have_count(1)
+    expect(page.locator("tfoot tr.total")).to_have_count(1)
     expect(page.locator("tfoot")).to_contain_text("$")
+    # The months of each store, and of all stores.
+    titles = page.locator("thead th").all_inner_texts()
+    units, store = titles.index("Units"), titles.index("Store")
+
+    def column(rows, place):
+        return [row.locator("td").nth(place).inner_text().strip() for row in page.locator(rows).all()]
+
+    assert set(column("tr.subtotal", store)) == set(column("tbody tr", store))
+    by_store = dict.fromkeys(column("tr.subtotal", store), 0)
+    for name, count in zip(column("tbody tr", store), column("tbody tr", units), strict=True):
+        by_store[name] += int(count)
+    assert column("tr.subtotal", units) == [str(count) for count in by_store.values()]
+    assert column("tr.total", units) == [str(sum(by_store.values()))]
     judge(page, "sales of a populated demo")
     assert page.complaints == []
     page.context.close()

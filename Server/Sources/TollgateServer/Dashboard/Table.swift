@@ -14,6 +14,8 @@ struct Table {
     var next: String?
     /// The sums below the rows.
     var totals: [[Cell]] = []
+    /// The sums of groups of rows, above those of all.
+    var subtotals: [[Cell]] = []
     /// Where the page before begins.
     var previous: String?
     /// Which of the rows these are: `Rows 51–100`.
@@ -49,7 +51,8 @@ struct Table {
             },
             "isSortable": !sortAddresses.isEmpty, "hasRows": !rows.isEmpty, "emptyText": empty,
             "rows": rows.map { self.model(of: $0) }, "hasTotals": !totals.isEmpty,
-            "totals": totals.map { self.model(of: $0) }, "place": place ?? false,
+            "totals": totals.map { self.model(of: $0) },
+            "subtotals": subtotals.map { self.model(of: $0) }, "place": place ?? false,
             "csvAddress": csvAddress ?? false, "previousPage": previous ?? false,
             "nextPage": next ?? false,
         ]

@@ -162,7 +162,8 @@ struct ReportPages: DashboardPages {
                 row.enumerated().map { cell($1, under: table.columns[$0].key) }
             },
             empty: words["no_figures"],
-            totals: totals(table)
+            totals: totals(table),
+            subtotals: subtotals(table)
         )
     }
 
@@ -177,21 +178,36 @@ struct ReportPages: DashboardPages {
         }
     }
 
-    /// The sums of what happened in the range, one row for each currency.
+    /// The sums of what happened in the range, for each currency.
     ///
     /// What holds at the end of a day, and shares, have no sum.
     private func totals(_ table: Reports.Table) -> [[Cell]] {
+        table.rows.count > 1 ? sums(of: table, by: table.currencyColumn) : []
+    }
+
+    /// The same sums for each store, product or other group that has several rows.
+    private func subtotals(_ table: Reports.Table) -> [[Cell]] {
+        let group = table.columns.indices.first { column in
+            !table.currencyColumn.contains(column) && table.columns[column].kind == .text
+                && Set(table.rows.map { $0[column].text }).count > 1
+        }
+        guard let group else { return [] }
+        let sums = sums(of: table, by: [group] + table.currencyColumn)
+        // Groups of one row each would repeat the rows, and many would hide the total.
+        return sums.count < table.rows.count && sums.count <= 24 ? sums : []
+    }
+
+    /// The sums of the rows that are equal in some columns, in the order of these.
+    private func sums(of table: Reports.Table, by columns: [Int]) -> [[Cell]] {
         let summed = Reports.Report(rawValue: table.name).flatMap { Self.summed[$0] } ?? []
-        guard table.rows.count > 1, table.columns.contains(where: { summed.contains($0.key) })
-        else { return [] }
-        let place = table.columns.firstIndex { $0.key == "currency" }
-        var groups: [String: [[Reports.Table.Value]]] = [:]
-        for row in table.rows { groups[place.map { row[$0].text } ?? "", default: []].append(row) }
-        return groups.sorted { $0.key < $1.key }.map { currency, rows in
+        guard table.columns.contains(where: { summed.contains($0.key) }) else { return [] }
+        let groups = Dictionary(grouping: table.rows) { row in columns.map { row[$0].text } }
+        return groups.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { _, rows in
             table.columns.indices.map { index in
+                let key = table.columns[index].key
+                if columns.contains(index) { return cell(rows[0][index], under: key) }
                 if index == 0 { return Cell(words["total"]) }
-                if index == place { return Cell(currency) }
-                guard summed.contains(table.columns[index].key) else { return Cell("") }
+                guard summed.contains(key) else { return Cell("") }
                 return Reports.Table.Value.sum(of: rows.map { $0[index] }).map { cell($0) }
                     ?? Cell("–")
             }
@@ -280,6 +296,11 @@ struct ReportPages: DashboardPages {
 }
 
 extension Reports.Table {
+    /// The place of the currency, where there is one.
+    fileprivate var currencyColumn: [Int] {
+        columns.firstIndex { $0.key == "currency" }.map { [$0] } ?? []
+    }
+
     /// The currency of which a column holds most.
     func mainCurrencyOfPlot(_ key: String) -> String {
         guard let column = columns.firstIndex(where: { $0.key == key }) else { return "" }
