@@ -175,13 +175,14 @@ struct NextChargeTests {
 
     private static func subscription(
         _ day: Double,
+        quantity: Int64 = 1,
         mayChangePrice: Bool = false,
         mayAddTax: Bool = false
     ) -> Fact {
         let item = StripeSubscription.Item(
             id: "si_1",
             price: "price_1",
-            quantity: 1,
+            quantity: quantity,
             start: Self.day(0),
             end: Self.day(30)
         )
@@ -198,26 +199,29 @@ struct NextChargeTests {
     private static func invoice(
         _ amount: Int64,
         discount: Int64? = nil,
-        tax: Int64? = nil
+        tax: Int64? = nil,
+        tiers: [(quantity: Int64, amount: Int64)]? = nil
     ) -> Fact {
-        let line = StripeInvoice.Line(
-            id: "il_1",
-            price: "price_1",
-            quantity: 1,
-            amount: amount,
-            start: day(0),
-            end: day(30),
-            isProration: false,
-            item: "si_1",
-            discount: discount,
-            tax: tax
-        )
+        let lines = (tiers ?? [(1, amount)]).enumerated().map { index, tier in
+            StripeInvoice.Line(
+                id: "il_\(index)",
+                price: "price_1",
+                quantity: tier.quantity,
+                amount: tier.amount,
+                start: day(0),
+                end: day(30),
+                isProration: false,
+                item: "si_1",
+                discount: discount,
+                tax: tax
+            )
+        }
         let invoice = StripeInvoice(
             id: "in_1",
             isPaid: true,
             amount: amount - (discount ?? 0) + (tax ?? 0),
             currency: "usd",
-            lines: [line],
+            lines: lines,
             paid: day(0)
         )
         return fact(0, stripe, .invoice(invoice))
@@ -239,6 +243,27 @@ struct NextChargeTests {
             key: stripe,
             facts: [subscription(0), invoice(0)],
             expected: "999 usd"
+        ),
+        Story(
+            testDescription: "another number of seats than were paid last, at the catalog's price",
+            key: stripe,
+            facts: [subscription(0, quantity: 2), invoice(999)],
+            expected: "1998 usd"
+        ),
+        Story(
+            testDescription: "a graduated price costs the sum of its tiers",
+            key: stripe,
+            facts: [
+                subscription(0, quantity: 8), invoice(7400, tiers: [(5, 5000), (3, 2400)]),
+            ],
+            expected: "7400 usd"
+        ),
+        Story(
+            testDescription: "a graduated price for another number of seats is Stripe's to reckon",
+            key: stripe,
+            facts: [
+                subscription(0, quantity: 9), invoice(7400, tiers: [(5, 5000), (3, 2400)]),
+            ]
         ),
         Story(
             testDescription: "a schedule or a coupon may change what the next period costs",
@@ -391,5 +416,75 @@ struct NextChargeTests {
         let charge = try #require(purchase.nextCharge(.renews(Self.day(30)), listed: listed))
         #expect(charge.price.map { "\($0.amount) \($0.currency)" } == story.expected)
         #expect(charge.awaitsConsent == story.awaitsConsent)
+    }
+
+    private static let catalog = TollgateCore.Catalog(products: [
+        .init(
+            id: "coins_monthly",
+            name: "Coins, monthly",
+            kind: .autoRenewable,
+            appStoreProductID: "plus",
+            stripePriceIDs: ["price_new", "price_1"],
+            googlePlayProductID: "silver",
+            coins: 100,
+            duration: CalendarDuration(months: 1),
+            price: .init(amount: 999, currency: "usd")
+        )
+    ])
+
+    /// What the portal says of it on the tenth day.
+    private func shown(_ key: Purchase.Key, _ facts: [Fact]) -> PortalView.Purchase {
+        let purchase = Purchase(key: key, joining: facts)
+        let history = CatalogHistory([
+            .init(id: "1", adopted: Self.day(-1), catalog: Self.catalog)
+        ])
+        let shares = purchase.evaluate(in: history).shares
+        return purchase.portalPurchase(
+            shares.first?.access ?? PurchaseAccess(),
+            in: Self.catalog,
+            at: Self.day(10)
+        )
+    }
+
+    @Test("A plan of coins alone opens nothing, and renews all the same")
+    func coinsAlone() {
+        let plans: [(Purchase.Key, [Fact], String)] = [
+            (Self.appStore, [Self.period(0, 30), Self.terms(0, price: 9990)], "999 usd"),
+            (Self.play, [Self.read(Self.item()), Self.order()], "1000 usd"),
+            (Self.stripe, [Self.subscription(0), Self.invoice(899)], "899 usd"),
+        ]
+        for (key, facts, price) in plans {
+            let shown = shown(key, facts)
+            #expect(shown.state == .renews(Self.day(30)) && shown.renews, "\(key)")
+            #expect(!shown.isActive && shown.nextCharge?.at == Self.day(30), "\(key)")
+            #expect(shown.nextCharge?.price.map { "\($0.amount) \($0.currency)" } == price)
+        }
+    }
+
+    @Test("Whoever still pays an older price at Stripe is not told the new one")
+    func olderPrice() {
+        let shown = shown(Self.stripe, [Self.subscription(0, quantity: 2), Self.invoice(500)])
+        #expect(shown.nextCharge != nil && shown.nextCharge?.price == nil)
+    }
+
+    @Test("A plan of several items that was cancelled ends with the earliest of them")
+    func earliestItem() {
+        let items = [("si_1", 30.0), ("si_2", 365)].map { id, end in
+            StripeSubscription.Item(
+                id: id,
+                price: "price_1",
+                quantity: 1,
+                start: Self.day(0),
+                end: Self.day(end)
+            )
+        }
+        let subscription = StripeSubscription(
+            status: "active",
+            customer: "cus_1",
+            items: items,
+            cancelsAtPeriodEnd: true
+        )
+        let shown = shown(Self.stripe, [Self.fact(0, Self.stripe, .subscription(subscription))])
+        #expect(shown.state == .endsAt(Self.day(30)) && shown.nextCharge == nil)
     }
 }

@@ -117,6 +117,8 @@
                 guard !products.isEmpty else {
                     return phase = .failed
                 }
+                // Somebody else signed in meanwhile, whose own load may be done already.
+                guard !Task.isCancelled else { return }
                 phase = .loaded(offering, products)
                 // That nobody is signed in, or the server is away, is no reason to sell nothing.
                 if let placement { try? await billing.recordShown(placement) }

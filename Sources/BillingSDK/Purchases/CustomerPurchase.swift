@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an app has to say of one purchase: every plan, whether it runs or has ended, and whatever else
+/// One purchase of a customer: every plan, whether it runs or has ended, and whatever else
 /// gives access, from all stores.
 public struct CustomerPurchase: Hashable, Sendable, Identifiable {
     /// The key of the purchase.
@@ -151,7 +151,7 @@ extension CustomerPurchase {
 }
 
 extension BillingSDK {
-    /// What the app has to say of each purchase of the customer, from all stores, always from the server.
+    /// The purchases of the customer, from all stores, always from the server.
     ///
     /// Those that give access come first. For access ask ``hasEntitlement(lookupKey:forceRefresh:)``.
     /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in;

@@ -2,7 +2,7 @@ import Foundation
 internal import TollgateAPI
 
 extension BillingClient {
-    /// What the app has to say of each purchase of the customer.
+    /// The purchases of the customer: status, end, renewal and next charge of each.
     func purchases() async throws -> [CustomerPurchase] {
         try await customerCall(API.CustomerPurchaseList.self) { session in
             try request(

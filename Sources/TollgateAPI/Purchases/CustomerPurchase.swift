@@ -16,7 +16,7 @@ extension API {
         }
     }
 
-    /// What an app has to say of one purchase: every plan, whether it runs or has ended, and whatever
+    /// One purchase of a customer: every plan, whether it runs or has ended, and whatever
     /// else gives access.
     public struct CustomerPurchase: Hashable, Codable, Sendable, Identifiable {
         /// The key of the purchase, as entitlements name it.

@@ -12,7 +12,7 @@ public enum Base64URL {
     public static func append(_ bytes: UnsafeRawBufferPointer, to text: inout [UInt8]) {
         text.reserveCapacity(text.count + (bytes.count * 4 + 2) / 3)
         alphabet.withUnsafeBufferPointer { alphabet in
-            // Of what is shifted out at the top nothing is needed any more.
+            // Bits shifted out at the top are no longer needed.
             var bits: UInt32 = 0
             var pending: UInt32 = 0
             for byte in bytes {

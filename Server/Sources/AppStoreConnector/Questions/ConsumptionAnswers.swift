@@ -53,7 +53,7 @@ struct ConsumptionAnswers: Sendable {
     private func answer(_ wanted: WantedRow, with clients: AppStoreClients) async throws {
         guard let key = wanted.purchase, let record = try await context.records.record(of: key)
         else {
-            return try await context.records.questions.settle(wanted)
+            return try await context.records.questions.settle([wanted])
         }
         var answer = ConsumptionAnswer(transaction: wanted.object, outcome: .sent)
         let now = await context.clocks.now()
@@ -78,7 +78,7 @@ struct ConsumptionAnswers: Sendable {
             (answer.outcome, answer.reason) = (.withheld, "the app is not configured any more")
         }
         try await journal(answer, to: wanted, about: key, at: now)
-        try await context.records.questions.settle(wanted)
+        try await context.records.questions.settle([wanted])
         context.counters.count(
             "tollgate_consumption_answers_total",
             "outcome=\"\(answer.outcome.rawValue)\""

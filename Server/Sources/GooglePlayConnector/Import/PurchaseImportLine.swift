@@ -135,6 +135,9 @@ struct PurchaseImportLine: Hashable, Sendable {
         var line = SeparatedValues(bytes)
         let fields = line.next() ?? []
         guard !line.isUnclosed else { throw Problem("a quote is opened and not closed") }
+        guard line.next() == nil else {
+            throw Problem("it has a line end within (CR); save the file with line ends LF or CRLF")
+        }
         return fields
     }
 }

@@ -81,11 +81,18 @@ struct GooglePlayQuestions: Sendable {
     ) async throws {
         let results = await batch.results { try await verdict(on: $0, ladder.kind) }
         var trouble: (any Error)?
+        var settled: [WantedRow] = []
         for (row, result) in results {
+            if case .success(.settled) = result {
+                settled.append(row)
+                round.answered()
+                continue
+            }
             do { try await take(result, row, ladder, &round) } catch {
                 trouble = trouble ?? error
             }
         }
+        try await ladder.questions.settle(settled)
         if let trouble { throw trouble }
     }
 
@@ -159,8 +166,8 @@ struct GooglePlayQuestions: Sendable {
     ) async throws {
         switch result {
         case .success(.settled):
-            try await ladder.questions.settle(row)
-            round.answered()
+            // With the others of its batch.
+            break
         case .success(.foreign):
             // The app may have been left out by mistake: nothing is lost.
             reads.tellOfForeignApp(row.purchase?.application ?? "")

@@ -5,7 +5,6 @@ internal import Logging
 internal import Storage
 internal import Stores
 internal import StrictJSON
-internal import Synchronization
 internal import TollgateCore
 
 /// Reads purchases and orders from Google Play and journals what they say.
@@ -168,8 +167,7 @@ struct GooglePlayReads: Sendable {
             return Outcome(instant: instant, isNews: false)
         }
         // Only the purchase says whether money is behind it: a licence tester's has none.
-        guard let environment = try await known(token, of: app, leaving: reserve)?.key.environment
-        else {
+        guard let known = try await known(token, of: app, leaving: reserve) else {
             context.counters.count(
                 "tollgate_google_play_faults_total",
                 "bucket=\"orders\",meaning=\"unknownPurchase\""
@@ -180,10 +178,18 @@ struct GooglePlayReads: Sendable {
             reading: answer.value,
             token: token,
             of: app.packageName,
-            in: environment,
+            in: known.key.environment,
             at: instant
         )
-        return try await journal(PlayRead(message), "order", id, answer.body, instant, nil)
+        return try await journal(
+            PlayRead(message),
+            "order",
+            id,
+            answer.body,
+            instant,
+            nil,
+            known: known
+        )
     }
 
     /// Journals an entry of the list of voided purchases.
@@ -222,7 +228,8 @@ struct GooglePlayReads: Sendable {
             void.purchaseToken,
             Array(void.json.rawBytes),
             instant,
-            nil
+            nil,
+            known: known
         )
     }
 
@@ -376,13 +383,16 @@ struct GooglePlayReads: Sendable {
     // MARK: - The journal
 
     /// Journals what a read says, unless the record says it already (RULES §11).
+    ///
+    /// - Parameter record: the record as the reader has just seen it; `nil`: it is looked up.
     private func journal(
         _ read: PlayRead,
         _ kind: String,
         _ object: String,
         _ body: [UInt8],
         _ instant: Instant,
-        _ claim: PlayClaim?
+        _ claim: PlayClaim?,
+        known record: Purchase? = nil
     ) async throws -> Outcome {
         guard case .facts(var facts, let key) = read.meaning else {
             if case .parked = read.meaning {
@@ -400,7 +410,8 @@ struct GooglePlayReads: Sendable {
             }
             return Outcome(instant: instant, isNews: false)
         }
-        let known = try await context.records.record(of: key)
+        var known = record
+        if known?.key != key { known = try await context.records.record(of: key) }
         // A claim that changes nothing must not grow the journal.
         let claim = claim.flatMap { known?.knows($0.claim) == true ? nil : $0 }
         let isNews = known.map { known in !facts.allSatisfy { known.states($0) } } ?? true
@@ -439,25 +450,6 @@ struct GooglePlayReads: Sendable {
         )
         outcome.isNews = receipt == .recorded
         return outcome
-    }
-}
-
-/// Keeps reads apart that were made at the same instant of a clock that stands still: the last is the
-/// newest word.
-private final class VirtualOrder: Sendable {
-    private let last = Mutex<Instant?>(nil)
-
-    func next(at now: Instant) -> Instant {
-        last.withLock { last in
-            // A clock that was set back counts, after more than a few reads.
-            let next =
-                last.map { last in
-                    (0...10_000).contains(last.milliseconds - now.milliseconds)
-                        ? last.advanced(by: 1) : now
-                } ?? now
-            last = next
-            return next
-        }
     }
 }
 

@@ -45,12 +45,18 @@ public struct QuestionStore: Sendable {
         }
     }
 
-    /// Drops a question that was answered.
-    public func settle(_ wanted: WantedRow) async throws {
-        try await driver.execute(
-            "DELETE FROM wanted WHERE key = $1 AND created = $2",
-            [wanted.key.value, .integer(wanted.raised.milliseconds)]
-        )
+    /// Drops questions that were answered, in one transaction.
+    ///
+    /// A question that was raised anew since stays.
+    public func settle(_ wanted: [WantedRow]) async throws {
+        guard !wanted.isEmpty else { return }
+        let keys = wanted.map { [$0.key.value, .integer($0.raised.milliseconds)] }
+        try await driver.write { connection in
+            try connection.executeMany(
+                "DELETE FROM wanted WHERE key = $1 AND created = $2",
+                keys
+            )
+        }
     }
 
     /// Queues a question to a store, unless it is queued already.

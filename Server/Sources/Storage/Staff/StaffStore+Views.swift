@@ -17,9 +17,11 @@ extension StaffStore {
     /// The views that somebody keeps of a page, by name.
     public func views(of staff: String, page: String) async throws -> [StoredView] {
         try await driver.readNow(
-            "SELECT name, query FROM staff_view WHERE staff = $1 AND page = $2 ORDER BY name",
+            "SELECT name, query FROM staff_view WHERE staff = $1 AND page = $2",
             [.text(staff), .text(page)]
         ).map { StoredView(page: page, name: try $0.text(0), query: try $0.text(1)) }
+            // Databases order text differently.
+            .sorted { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
     }
 
     /// Keeps a view, in place of one of the same page and name.
@@ -39,7 +41,6 @@ extension StaffStore {
             return try connection.execute(
                 """
                 INSERT INTO staff_view (staff, page, name, query) VALUES ($1, $2, $3, $4)
-                ON CONFLICT (staff, page, name) DO UPDATE SET query = excluded.query
                 """,
                 [.text(staff), .text(view.page), .text(view.name), .text(view.query)]
             ) > 0

@@ -92,9 +92,12 @@ public struct Questions: Sendable {
     private static func shown(_ wanted: WantedRow) -> Substring { wanted.object.prefix(40) }
 
     /// Drops a question that was answered, or is refused for good.
-    public func settle(_ wanted: WantedRow) async throws {
+    public func settle(_ wanted: WantedRow) async throws { try await settle([wanted]) }
+
+    /// Drops questions that were answered, at the cost of one commit.
+    public func settle(_ wanted: [WantedRow]) async throws {
         try await context.records.questions.settle(wanted)
-        retries.forget(wanted.key)
+        for question in wanted { retries.forget(question.key) }
     }
 
     /// Keeps a question whose answer speaks of a time before it was raised; it is due at once.

@@ -47,6 +47,13 @@ extension Stripe {
         /// Whether a subscription schedule changes it later.
         public var hasSchedule: Bool { json["schedule"].map { !$0.isNull } ?? false }
 
+        /// Whether its invoices are not collected for now: they are voided, kept as drafts or written off.
+        ///
+        /// https://docs.stripe.com/billing/subscriptions/pause-payment
+        public var pausesCollection: Bool {
+            json["pause_collection"].map { !$0.isNull } ?? false
+        }
+
         /// Whether a coupon of its own applies; one of the customer is in the customer's object only.
         ///
         /// `discounts` since 2024-04-10, `discount` in older versions.

@@ -4,7 +4,7 @@ public import Stores
 public import TollgateCore
 
 extension StripeConnector {
-    /// The payments of a purchase, as another store wants them reported whose app led here.
+    /// The payments of a purchase, in the form in which they are reported to the store whose app led here.
     ///
     /// - Parameter percent: the tax that prices include, where no invoice states it.
     /// - Returns: the first payment first, and the payer's country where Stripe knows it.

@@ -31,6 +31,7 @@ extension StripeSubscription {
             endedAt: subscription.endedAt.map { Instant(seconds: $0) },
             daysUntilDue: isSent ? subscription.daysUntilDue : nil,
             mayChangePrice: subscription.hasSchedule || subscription.hasDiscounts
+                || subscription.pausesCollection
                 || shown.contains(where: \.hasDiscounts),
             mayAddTax: subscription.mayAddTax || shown.contains(where: \.hasTaxRates)
         )

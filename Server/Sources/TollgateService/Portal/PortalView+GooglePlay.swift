@@ -2,14 +2,17 @@ internal import TollgateCore
 
 extension PortalView.Purchase {
     /// A purchase in Google Play, by its newest read.
+    ///
+    /// - Parameter runs: `true` if the customer's part of it runs, also where it opens nothing.
     mutating func describe(
         _ play: GooglePlayRecord,
         _ until: Instant?,
         _ timeline: Timeline,
+        runs: Bool,
         at now: Instant
     ) {
         if let subscription = play.subscription?.value {
-            describe(subscription, play, until, timeline, at: now)
+            describe(subscription, play, until, timeline, runs: runs, at: now)
         } else {
             state = play.stateOfPurchase(until, isActive: isActive)
         }
@@ -20,6 +23,7 @@ extension PortalView.Purchase {
         _ play: GooglePlayRecord,
         _ until: Instant?,
         _ timeline: Timeline,
+        runs: Bool,
         at now: Instant
     ) {
         let end = subscription.items.compactMap(\.expiry).max()
@@ -35,7 +39,7 @@ extension PortalView.Purchase {
         case "PAUSED": state = .paused
         default:
             let isTrial = subscription.items.contains { $0.phase == "freeTrial" }
-            if isActive, let end = end ?? until {
+            if runs, let end = end ?? until {
                 state =
                     !renews ? .endsAt(until ?? end) : isTrial ? .trial(until: end) : .renews(end)
             } else if let refunded = play.refundedWhole {

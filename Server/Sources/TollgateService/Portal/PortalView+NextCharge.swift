@@ -50,8 +50,12 @@ extension TollgateCore.Purchase {
     /// A coupon of the customer is not in the subscription: it shows once an invoice was discounted by it.
     /// https://docs.stripe.com/billing/subscriptions/coupons
     ///
-    /// - Returns: `nil` for several items, for usage, with a schedule or a discount, and where a discount
-    ///   or a tax on top was charged or, before the first charge, may be.
+    /// A graduated price has a line for each tier.
+    /// https://docs.stripe.com/products-prices/pricing-models
+    ///
+    /// - Parameter listed: the catalog's price; `nil` for an older price of the product.
+    /// - Returns: `nil` for several items, for usage, with a schedule, a discount or paused collection, and
+    ///   where a discount or a tax on top was charged or, before the first charge, may be.
     private func price(
         of subscription: StripeSubscription,
         listed: Catalog.Product.Price?
@@ -59,15 +63,23 @@ extension TollgateCore.Purchase {
         guard subscription.items.count == 1, let item = subscription.items.first,
             item.isBilledInArrears != true, subscription.mayChangePrice != true
         else { return nil }
-        let paid = invoices.map(\.value).filter(\.isPaid).flatMap { invoice in
-            invoice.lines.map { (line: $0, currency: invoice.currency.lowercased()) }
-        }.filter { $0.line.price == item.price && !$0.line.isProration && $0.line.amount > 0 }
-        if let last = paid.max(by: { $0.line.start < $1.line.start }) {
-            guard last.line.discount ?? 0 == 0, last.line.tax ?? 0 == 0 else { return nil }
-            if last.line.quantity == item.quantity {
-                return Catalog.Product.Price(amount: last.line.amount, currency: last.currency)
+        let paid = invoices.map(\.value).filter(\.isPaid).compactMap { invoice in
+            let lines = invoice.lines.filter {
+                $0.price == item.price && !$0.isProration && $0.amount > 0
             }
-            guard last.currency == listed?.currency else { return nil }
+            return lines.map(\.start).max().map { start in
+                (start, invoice.currency.lowercased(), lines.filter { $0.start == start })
+            }
+        }
+        if let (_, currency, lines) = paid.max(by: { $0.0 < $1.0 }) {
+            guard lines.allSatisfy({ ($0.discount ?? 0, $0.tax ?? 0) == (0, 0) }) else {
+                return nil
+            }
+            if lines.reduce(0, { $0 &+ $1.quantity }) == item.quantity {
+                let amount = lines.reduce(0) { $0 &+ $1.amount }
+                return Catalog.Product.Price(amount: amount, currency: currency)
+            }
+            guard lines.count == 1, currency == listed?.currency else { return nil }
         }
         guard let listed, subscription.mayAddTax != true else { return nil }
         let (amount, overflow) = listed.amount.multipliedReportingOverflow(by: item.quantity)

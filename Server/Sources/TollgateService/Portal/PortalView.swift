@@ -137,6 +137,7 @@ extension TollgateCore.Purchase {
             choices: [],
             lookupKeys: active.map(\.lookupKey)
         )
+        let runsUntil = access.end(at: now)
         let until = active.first?.until
         if let subscription {
             purchase.describe(subscription.value, products.first ?? nil, catalog, until, at: now)
@@ -144,17 +145,32 @@ extension TollgateCore.Purchase {
                 purchase.state = .refunded(day, renews: purchase.renewalDay)
             }
         } else if let play = googlePlay {
-            purchase.describe(play, until, timeline, at: now)
+            let runs = purchase.isActive || runsUntil != nil
+            purchase.describe(play, until, timeline, runs: runs, at: now)
         } else if isPlan {
-            purchase.renews = purchase.isActive && renewal?.value.willRenew == true
-            purchase.state = portalState(until, timeline, renews: purchase.renews, at: now)
+            purchase.renews =
+                (purchase.isActive || runsUntil != nil) && renewal?.value.willRenew == true
+            if active.isEmpty, let runsUntil {
+                // A plan of coins alone opens nothing.
+                purchase.state = purchase.renews ? .renews(runsUntil) : .endsAt(runsUntil)
+            } else {
+                purchase.state = portalState(until, timeline, renews: purchase.renews, at: now)
+            }
         } else if let payment {
             purchase.storeCustomer = payment.customer
             purchase.state = portalState(payment, until)
         } else {
             purchase.state = portalState(until, timeline, renews: false, at: now)
         }
-        if isPlan { purchase.nextCharge = nextCharge(purchase.state, listed: purchase.price) }
+        if isPlan {
+            // Those who still pay an older price of the product do not pay the listed one.
+            let price = subscription?.value.items.first?.price
+            let isListed = price.map { $0 == products.first??.stripePriceIDs.first } ?? true
+            purchase.nextCharge = nextCharge(
+                purchase.state,
+                listed: isListed ? purchase.price : nil
+            )
+        }
         return purchase
     }
 
@@ -219,6 +235,13 @@ extension TollgateCore.Purchase {
     }
 }
 
+extension PurchaseAccess {
+    /// When the part that runs at an instant ends, also where it opens nothing; `nil`: none runs.
+    fileprivate func end(at now: Instant) -> Instant? {
+        intervals.filter { $0.since <= now }.compactMap(\.until).filter { now < $0 }.max()
+    }
+}
+
 extension PortalView.Purchase {
     /// The end of the present period of a plan that renews.
     fileprivate var renewalDay: Instant? {
@@ -237,9 +260,10 @@ extension PortalView.Purchase {
         at now: Instant
     ) {
         storeCustomer = subscription.customer
-        let end = subscription.items.map(\.end).max() ?? now
-        let stop =
-            subscription.cancelAt ?? (subscription.cancelsAtPeriodEnd ? end : nil)
+        let ends = subscription.items.map(\.end)
+        let end = ends.max() ?? now
+        // It ends with its earliest item (RULES §3.4).
+        let stop = subscription.cancelAt ?? (subscription.cancelsAtPeriodEnd ? ends.min() : nil)
         switch subscription.status {
         case "active", "trialing":
             renews = stop == nil

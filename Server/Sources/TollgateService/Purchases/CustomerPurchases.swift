@@ -87,15 +87,15 @@ extension PortalView.Purchase.Kind {
 }
 
 extension PortalState {
-    /// How a purchase that gives no access stands, whose payment has not failed.
+    /// How a purchase that opens nothing stands, whose payment has not failed.
     fileprivate var wordWithoutAccess: String {
         switch self {
         case .paused: "paused"
         case .processing: "processing"
         case .startsLater: "starts_later"
-        case .renews, .endsAt, .ended, .paymentFailed, .trial, .forever, .bought, .refunded,
-            .notPaid, .inactive:
-            "ended"
+        // A plan of coins alone, or one whose product the catalog does not know yet.
+        case .renews, .endsAt, .trial: "active"
+        case .ended, .paymentFailed, .forever, .bought, .refunded, .notPaid, .inactive: "ended"
         }
     }
 }
@@ -127,7 +127,7 @@ extension TollgateCore.Purchase {
         guard let ended = timeline.entries.compactMap(\.until).max(),
             let last = effectivePeriods.last?.period
         else { return true }
-        return last.start <= ended
+        return last.start < ended
     }
 
     /// The offer by which the present period was bought; `nil` at the full price.

@@ -52,6 +52,7 @@ struct PurchaseImportLineTests {
             ("to ken,,,anna", "compare the columns"), ("GPA./../x,,,anna", "look like GPA.1234"),
             ("\(token),,both,anna", "neither subscription nor one_time"),
             (#"\#(token),"anna"#, "opened and not closed"),
+            ("purchase_token,app_user_id\r\(token),anna", "line ends LF or CRLF"),
         ]
     )
     func refused(_ line: String, _ words: String) {
