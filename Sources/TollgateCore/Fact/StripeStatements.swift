@@ -44,8 +44,8 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
     public var endedAt: Instant?
     /// `days_until_due`: how long an invoice that is sent may stay unpaid; `nil`: charged at once.
     public var daysUntilDue: Int64?
-    /// `true` if it has a `schedule`, or if it or an item has `discounts`: the next charge may be another
-    /// one than the last.
+    /// `true` if it has a `schedule` or `pause_collection`, or if it or an item has `discounts`: the next
+    /// charge may be another one than the last.
     ///
     /// `nil`, not `false`: older facts keep their bytes.
     public var mayChangePrice: Bool?

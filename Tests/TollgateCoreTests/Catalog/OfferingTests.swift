@@ -43,6 +43,31 @@ struct OfferingTests {
         #expect(drawn.count { $0 == "coins" } == 30)
         #expect(drawn[69] == "standard" && drawn[70] == "coins")
         #expect(Catalog.Placement(id: "empty", variants: []).offering(ofTicket: 0) == nil)
+        // No customer goes without an offering, even where the shares are wrong.
+        var short = placement
+        short.variants[0].percent = 60
+        #expect(short.offering(ofTicket: 95) == "coins")
+    }
+
+    @Test("the longest words and a placement of one offering are sound")
+    func bounds() {
+        var catalog = Self.sound
+        catalog.offerings[0].texts["en"] = .init(
+            title: String(repeating: "x", count: 200),
+            body: String(repeating: "x", count: 2000)
+        )
+        catalog.placements[0].variants = [.init(offering: "standard", percent: 100)]
+        #expect(catalog.validate() == [])
+    }
+
+    @Test("mistakes in the words come in the order of the languages")
+    func orderOfLanguages() {
+        var catalog = Self.sound
+        for language in ["French", "English", "German"] {
+            catalog.offerings[0].texts[language] = .init(title: "Go Pro")
+        }
+        let places = catalog.validate().map { $0.description.prefix { $0 != ":" } }
+        #expect(places == ["English", "French", "German"].map { "offerings[0].texts.\($0)" })
     }
 
     @Test("a share that moves between neighbours moves nobody else")
@@ -85,6 +110,13 @@ struct OfferingTests {
         .init("offering twice", "offerings[1].id: the offering ‘standard’ is there twice") {
             $0.offerings[1].id = "standard"
             $0.placements = []
+        },
+        .init("no id of an offering", "offerings[1].id: an offering's id consists of letters") {
+            $0.offerings[1].id = "all coins"
+            $0.placements = []
+        },
+        .init("no id of a placement", "placements[0].id: a placement's id consists of letters") {
+            $0.placements[0].id = "pay wall"
         },
         .init("no product", "offerings[1].products: the offering ‘coins’ shows nothing") {
             $0.offerings[1].products = []
@@ -146,7 +178,8 @@ struct OfferingTests {
         arguments: [
             ("en", true), ("zh-Hans", true), ("pt-BR", true), ("es-419", true),
             ("zh-Hans-CN", true), ("fil", true), ("", false), ("e", false), ("EN", false),
-            ("en_US", false), ("en-", false), ("zh-Hans-CN-x", false), ("deutsch", false),
+            ("en_US", false), ("en-U.S", false), ("en-U S", false), ("zh-Hans-CN-abc", false),
+            ("en-", false), ("zh-Hans-CN-x", false), ("deutsch", false),
         ]
     )
     func languages(_ language: String, _ isKnown: Bool) {

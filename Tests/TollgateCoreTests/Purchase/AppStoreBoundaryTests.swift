@@ -360,6 +360,14 @@ struct AppStoreBoundaryTests {
             expected: [.on(32, .grace), .off(33)]
         ),
         Story(
+            testDescription: "nor does a signed status of before a newer period",
+            facts: [
+                .paid("p1", 0, 30), .status(1, 5, reaching: 60), .paid("p2", 30, 40),
+                .status(2, 41, source: "receipt:t"),
+            ],
+            expected: [.on(39, .payment), .off(42)]
+        ),
+        Story(
             testDescription:
                 "what was signed of an older renewal protects nothing after a newer period",
             facts: [
@@ -525,6 +533,15 @@ struct AppStoreBoundaryTests {
         #expect(!Self.asks(Array(grace.dropLast()) + [.status(3, 46, source: "receipt:t")]))
         let terms: [Fact] = [.paid("p1", 0, 30), .terms(30, grace: 46)]
         #expect(Self.asks(terms + [.status(2, 45, source: "receipt:t")]))
+        // A grace period lasts as long as was signed, in the status or beside it.
+        let dated: [Fact] = [.paid("p1", 0, 30), .terms(30, grace: 46)]
+        #expect(
+            Self.asks(
+                dated + [.status(4, 30, reaching: 40), .status(2, 43, source: "receipt:t")]
+            )
+        )
+        let short: [Fact] = [.paid("p1", 0, 30), .terms(30, grace: 31), .status(4, 30)]
+        #expect(!Self.asks(short + [.status(3, 32, source: "receipt:t")]))
         // Nothing was signed to last, both say that billing failed, or the receipt is not newer.
         #expect(!Self.asks([.paid("p1", 0, 30), .status(2, 45, source: "receipt:t")]))
         #expect(!Self.asks(terms + [.status(3, 40), .status(2, 45, source: "receipt:t")]))

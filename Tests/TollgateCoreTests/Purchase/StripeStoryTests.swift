@@ -353,4 +353,18 @@ struct StripeStoryTests {
         #expect(world.coins() == 0)
         #expect(world.evaluations()[0].wanted == [Wanted(kind: .checkoutLines, object: "cs_1")])
     }
+
+    @Test("what may change a price or add a tax is stated only where it is so")
+    func mayChange() {
+        let plain = StripeSubscription(status: "active", customer: "cus_1", items: [])
+        #expect(plain.mayChangePrice == nil && plain.mayAddTax == nil)
+        let changing = StripeSubscription(
+            status: "active",
+            customer: "cus_1",
+            items: [],
+            mayChangePrice: true,
+            mayAddTax: true
+        )
+        #expect(changing.mayChangePrice == true && changing.mayAddTax == true)
+    }
 }
