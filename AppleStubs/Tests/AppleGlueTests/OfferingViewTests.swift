@@ -161,6 +161,8 @@ extension OnePhone {
             #expect(await eventually { screen.update().texts.contains(text) })
             button(screen, text)?.action?()
             #expect(await eventually { store.lastOptions.contains(.winBackOffer(offers[1])) })
+            // The next test hears only what is said in it.
+            #expect(await eventually { !UIAccessibility._announcements.isEmpty })
         }
 
         // MARK: - Buying
