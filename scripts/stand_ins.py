@@ -106,7 +106,7 @@ def main():
                 said = says(own, system) if system in own else says(own, "iOS")
                 if system == "macOS" and "macOS" not in own:
                     said = f"{FLOOR['macOS']:g}"
-                if system == "macCatalyst" and "-" in said.strip("-"):
+                if system == "macCatalyst" and system not in own and "-" in said.strip("-"):
                     said = f"{FLOOR[system]:g}"
                 if said != documented:
                     problems.append(f"{name}: {system} {documented} by {source}, the stand-in says {said}")
