@@ -20,6 +20,8 @@ python3 scripts/sizes.py || problem "too long to be read at once"
 
 python3 scripts/stand_ins.py || problem "a stand-in is not what Apple documents (AppleStubs/apple-api.tsv)"
 
+python3 scripts/string_catalog.py --check || problem "the String Catalog differs from the SDK's sentences"
+
 python3 scripts/mutants/mutants.py --named || problem "a named survivor is gone (docs/reliability.md)"
 
 # Swift Testing only: the test run does not look for XCTest cases.

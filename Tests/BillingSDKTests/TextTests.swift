@@ -37,6 +37,70 @@ import Testing
         }
     }
 
+    // MARK: - The String Catalog for apps
+
+    private struct StringCatalog: Decodable {
+        struct Entry: Decodable {
+            struct Localization: Decodable {
+                struct Unit: Decodable { var state, value: String }
+                var stringUnit: Unit
+            }
+            var localizations: [String: Localization]
+        }
+        var sourceLanguage: String
+        var strings: [String: Entry]
+    }
+
+    @Test func theStringCatalogHasEverySentenceInEveryLanguage() throws {
+        let file = Self.resources.appendingPathComponent(
+            "../../../Examples/Localization/BillingSDK.xcstrings"
+        ).standardizedFileURL
+        let catalog = try JSONDecoder().decode(StringCatalog.self, from: Data(contentsOf: file))
+        #expect(catalog.sourceLanguage == Texts.languages[0])
+        #expect(Set(catalog.strings.keys) == Set(Texts.Key.allCases.map(\.rawValue)))
+        for language in Texts.languages {
+            let used = try strings(language)
+            for (key, entry) in catalog.strings {
+                #expect(entry.localizations[language]?.stringUnit.value == used[key], "\(key)")
+            }
+        }
+        for (key, entry) in catalog.strings {
+            #expect(Set(entry.localizations.keys) == Set(Texts.languages), "\(key)")
+        }
+    }
+
+    @Test func theAppsOwnWordsComeFirst() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("texts-" + UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for (language, word) in ["it": "Riprova", "de": "Noch einmal", "zh-Hans": "再试"] {
+            let one = folder.appendingPathComponent(language + ".lproj")
+            try FileManager.default.createDirectory(at: one, withIntermediateDirectories: true)
+            try Data(#""buy_button.try_again" = "\#(word)";"#.utf8)
+                .write(to: one.appendingPathComponent("BillingSDK.strings"))
+        }
+        let app = try #require(Bundle(path: folder.path))
+        func said(_ key: Texts.Key, _ locale: String) -> String {
+            Texts(Locale(identifier: locale), resources: Texts.resources, app: app)[key]
+        }
+        #expect(said(.buyButtonTryAgain, "it_IT") == "Riprova")
+        #expect(said(.buyButtonTryAgain, "de_AT") == "Noch einmal")
+        #expect(said(.buyButtonTryAgain, "zh_CN") == "再试")
+        // What the app does not say, and languages that it lacks, are the SDK's.
+        #expect(said(.portalClose, "it_IT") == "Close")
+        #expect(said(.buyButtonTryAgain, "fr_FR") == "Réessayer")
+        #expect(said(.buyButtonTryAgain, "zh_TW") == "Try again")
+    }
+
+    @Test(arguments: [
+        ("pt_BR", ["pt-BR", "pt"]), ("zh_CN", ["zh-CN", "zh", "zh-Hans"]),
+        ("zh-Hant_TW", ["zh-Hant-TW", "zh-Hant", "zh"]), ("de_DE@currency=eur", ["de-DE", "de"]),
+        ("", []),
+    ])
+    func anAppsFolderIsFoundByItsLocale(_ locale: String, _ folders: [String]) {
+        #expect(Texts.folders(for: locale) == folders)
+    }
+
     @Test func everyFolderOfLanguageIsKnown() throws {
         let folders = try FileManager.default.contentsOfDirectory(atPath: Self.resources.path)
             .filter { $0.hasSuffix(".lproj") }

@@ -5,16 +5,27 @@ struct Texts: Sendable {
     /// The languages that there are words in; the first is used for all others.
     static let languages = ["en", "ja", "de", "fr", "es", "ko", "zh-Hans"]
 
-    private let bundle: Bundle
+    /// The table in which an app keeps its own words for the SDK's views.
+    static let appTable = "BillingSDK"
 
-    /// The words for `locale`, from the SDK's own resources.
-    init(_ locale: Locale) { self.init(locale, resources: Self.resources) }
+    private let bundle: Bundle
+    /// The app's own words, which come first; nil where it has none for the language.
+    private let own: Bundle?
+
+    /// The words for `locale`: the app's, then those of the SDK's own resources.
+    init(_ locale: Locale) { self.init(locale, resources: Self.resources, app: .main) }
 
     /// The SDK's own resources.
     static var resources: Bundle { .module }
 
-    init(_ locale: Locale, resources: Bundle) {
+    init(_ locale: Locale, resources: Bundle, app: Bundle? = nil) {
         let known = Self.language(of: locale.identifier)
+        own = app.flatMap { app in
+            Self.folders(for: locale.identifier).lazy
+                .compactMap { app.path(forResource: $0, ofType: "lproj") }
+                .compactMap { Bundle(path: $0) }
+                .first { $0.path(forResource: Self.appTable, ofType: "strings") != nil }
+        }
         // Xcode keeps the folder's name, the package manager's own build writes it in lower case.
         let folder =
             resources.path(forResource: known, ofType: "lproj")
@@ -39,9 +50,28 @@ struct Texts: Sendable {
         return languages.contains(first) ? first : languages[0]
     }
 
+    /// The names that an app's folder for a locale may have: for `pt_BR` `pt-BR`, then `pt`.
+    static func folders(for identifier: String) -> [String] {
+        var parts = identifier.split { $0 == "@" }.first?.split { $0 == "_" || $0 == "-" } ?? []
+        var folders: [String] = []
+        while !parts.isEmpty {
+            folders.append(parts.joined(separator: "-"))
+            parts.removeLast()
+        }
+        let known = language(of: identifier)
+        // Chinese is named by its script, also where the locale names only the country.
+        if let last = folders.last, known.hasPrefix(last + "-") { folders.append(known) }
+        return folders
+    }
+
     /// The words under `key`.
     subscript(key: Key) -> String {
-        bundle.localizedString(forKey: key.rawValue, value: nil, table: nil)
+        if let text = own?.localizedString(forKey: key.rawValue, value: "", table: Self.appTable),
+            !text.isEmpty, text != key.rawValue
+        {
+            return text
+        }
+        return bundle.localizedString(forKey: key.rawValue, value: nil, table: nil)
     }
 
     /// The words under `key` with its placeholders filled.
