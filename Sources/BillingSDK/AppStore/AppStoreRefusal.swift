@@ -13,7 +13,7 @@ public struct AppStoreRefusal: Hashable, Identifiable, Sendable {
     public let mode: AppStoreSubmission.Mode
     /// The HTTP status of the refusal.
     public let status: Int
-    /// The server's stable code: `owned_elsewhere`, `signature_invalid`, `app_mismatch` and others.
+    /// The server's stable code: `owned_elsewhere`, `app_unknown`, `jws_signature` and others.
     public let code: String
     /// The server's sentence for developers, in English.
     public let message: String
