@@ -73,6 +73,41 @@ import TollgateAPI
         #expect(error?.name == "unauthenticated")
     }
 
+    @Test func anEntitlementLeadsToItsPurchase() async throws {
+        let app = TestApp()
+        app.server.grant("pro", to: "cus_ada", purchase: "app_store/sandbox/com.example.app/1")
+        app.server.world.withLock { world in
+            world.purchases["cus_ada"] = ["2", "1"].map { number in
+                API.CustomerPurchase(
+                    id: "app_store/sandbox/com.example.app/\(number)",
+                    store: "app_store",
+                    product: "pro_monthly",
+                    name: "Pro, monthly",
+                    kind: "plan",
+                    status: "active",
+                    offer: number == "1" ? "trial" : nil
+                )
+            }
+        }
+        let entitlement = try #require(try await app.billing.getActiveEntitlements().first)
+        let purchases = try await app.billing.getPurchases()
+        #expect(purchases.first { $0.id == entitlement.purchaseID }?.offer == .trial)
+        #expect(entitlement.store == .appStore)
+    }
+
+    @Test func whatStaffGaveHasNoStore() async throws {
+        let app = TestApp()
+        app.server.grant(
+            "pro",
+            to: "cus_ada",
+            ground: .grant,
+            purchase: "tollgate/sandbox/-/grant_1"
+        )
+        let entitlement = try #require(try await app.billing.getActiveEntitlements().first)
+        #expect(entitlement.store == nil && entitlement.ground == .grant)
+        #expect(entitlement.purchaseID == "tollgate/sandbox/-/grant_1")
+    }
+
     /// What is told of a purchase, and the sentence for it.
     struct Sentence: Sendable, CustomTestStringConvertible {
         var testDescription: String

@@ -40,6 +40,7 @@ import TollgateAPI
             try await phone.launch().billing.getActiveEntitlements().first
         )
         #expect(premium.until == end && premium.hasPaymentProblem && premium.store == .appStore)
+        #expect(premium.purchaseID == "app_store/1")
     }
 
     @Test func anEntitlementThatAnEarlierVersionKeptIsRead() throws {

@@ -175,9 +175,8 @@ extension API.Entitlement {
                 until: until.map { Date(milliseconds: $0) },
                 ground: EntitlementGround(rawValue: ground.rawValue),
                 // A purchase's key begins with its store.
-                store: purchase?.split(separator: "/").first.map {
-                    PurchaseStore(rawValue: String($0))
-                }
+                store: purchase?.split(separator: "/").first.flatMap { PurchaseStore(word: $0) },
+                purchaseID: purchase
             ),
             until: until
         )

@@ -3,7 +3,7 @@ import Foundation
 /// Something that the customer may use.
 ///
 /// Two values are equal if they are the same entitlement; what is known about it beside that (``until``,
-/// ``ground``, ``store``) may differ.
+/// ``ground``, ``store``, ``purchaseID``) may differ.
 public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
     /// The id of this entitlement of this customer.
     public let id: String
@@ -21,6 +21,9 @@ public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
     public let ground: EntitlementGround?
     /// Where it was bought; `nil` for what was not bought.
     public let store: PurchaseStore?
+    /// The ``CustomerPurchase/id`` of the purchase behind it, which says whether it renews and by which
+    /// offer it was bought; `nil` where it is not known, as of what the device evaluates itself.
+    public let purchaseID: String?
 
     /// An entitlement from its parts, for previews and tests.
     public init(
@@ -29,7 +32,8 @@ public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
         lookupKey: String,
         until: Date?,
         ground: EntitlementGround?,
-        store: PurchaseStore?
+        store: PurchaseStore?,
+        purchaseID: String?
     ) {
         self.id = id
         self.feature = feature
@@ -37,6 +41,27 @@ public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
         self.until = until
         self.ground = ground
         self.store = store
+        self.purchaseID = purchaseID
+    }
+
+    /// An entitlement whose purchase is not known.
+    public init(
+        id: String,
+        feature: String,
+        lookupKey: String,
+        until: Date?,
+        ground: EntitlementGround?,
+        store: PurchaseStore?
+    ) {
+        self.init(
+            id: id,
+            feature: feature,
+            lookupKey: lookupKey,
+            until: until,
+            ground: ground,
+            store: store,
+            purchaseID: nil
+        )
     }
 
     /// An entitlement of which nothing but the names is known.
@@ -95,6 +120,12 @@ public struct PurchaseStore: RawRepresentable, Codable, Hashable, Sendable {
     public let rawValue: String
     /// A store by the server's word.
     public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// By the first word of a purchase's key; `nil` for what was not bought.
+    init?(word: some StringProtocol) {
+        guard word != "tollgate" else { return nil }
+        self.init(rawValue: String(word))
+    }
 
     /// The App Store.
     public static let appStore = Self(rawValue: "app_store")

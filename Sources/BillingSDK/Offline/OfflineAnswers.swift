@@ -199,7 +199,8 @@ final class OfflineAnswers: Sendable {
                     lookupKey: key,
                     until: until.map { Date(milliseconds: $0) },
                     ground: ground.map { EntitlementGround(rawValue: $0.rawValue) },
-                    store: name?.store
+                    store: name?.store,
+                    purchaseID: name?.purchaseID
                 )
             }
             let intervals = claims.entitlements.values.joined()

@@ -18,7 +18,7 @@ extension CustomerPurchase {
     fileprivate init(_ purchase: API.CustomerPurchase) {
         self.init(
             id: purchase.id,
-            store: purchase.store == "tollgate" ? nil : PurchaseStore(rawValue: purchase.store),
+            store: PurchaseStore(word: purchase.store),
             productID: purchase.product,
             name: purchase.name,
             kind: Kind(rawValue: purchase.kind),
