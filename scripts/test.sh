@@ -29,8 +29,8 @@ commit="$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0)"
 export TOLLGATE_SEED
 
 # Tests make and flush thousands of small databases. Where memory has room for them, they are made there.
-room() { df --output=avail -k /dev/shm 2>/dev/null | tail -1; }
-if [ -z "${TMPDIR:-}" ] && [ "$(room)" -gt $((4 << 20)) ] &&
+room="$(df --output=avail -k /dev/shm 2>/dev/null | tail -1)"
+if [ -z "${TMPDIR:-}" ] && [ "${room:-0}" -gt $((4 << 20)) ] &&
     [ "$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)" -gt $((8 << 20)) ]; then
     TMPDIR="$(mktemp -d /dev/shm/tollgate-tests.XXXXXX)" && export TMPDIR
     # The database server may be another user.

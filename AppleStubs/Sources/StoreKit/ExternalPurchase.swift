@@ -90,7 +90,7 @@ public final class _FakeExternalPurchases: @unchecked Sendable {
         get { lock.withLock { world.failing } }
         set { lock.withLock { world.failing = newValue } }
     }
-    /// What was called, in order.
+    /// The calls, in order.
     public var calls: [String] { lock.withLock { world.calls } }
 
     func call(_ name: String) throws {

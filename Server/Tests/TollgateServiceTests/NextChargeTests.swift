@@ -432,7 +432,7 @@ struct NextChargeTests {
         )
     ])
 
-    /// What the portal says of it on the tenth day.
+    /// The purchase as the portal shows it on the tenth day.
     private func shown(_ key: Purchase.Key, _ facts: [Fact]) -> PortalView.Purchase {
         let purchase = Purchase(key: key, joining: facts)
         let history = CatalogHistory([

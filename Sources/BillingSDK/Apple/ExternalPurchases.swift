@@ -54,8 +54,10 @@
 
     @available(iOS 18.1, macOS 15.1, macCatalyst 18.1, *)
     extension ExternalPurchases {
-        /// Whether the app may lead to a checkout of its own here and now; ask before you show a button, and
-        /// again when ``BillingSDK/BillingSDK/storefrontUpdates`` tells of another country.
+        /// True where the app may lead to a checkout of its own now.
+        ///
+        /// Ask before you show a button, and again when
+        /// ``BillingSDK/BillingSDK/storefrontUpdates`` tells of another country.
         ///
         /// <https://developer.apple.com/documentation/storekit/externalpurchasecustomlink/iseligible>
         public var isEligible: Bool {
@@ -130,8 +132,10 @@
 
     @available(iOS 17.4, macOS 14.4, macCatalyst 17.4, *)
     extension ExternalPurchases {
-        /// Whether Apple's notice sheet can be shown here and now; ask before you show a button, and again
-        /// when ``BillingSDK/BillingSDK/storefrontUpdates`` tells of another country.
+        /// True where Apple's notice sheet can be shown now.
+        ///
+        /// Ask before you show a button, and again when
+        /// ``BillingSDK/BillingSDK/storefrontUpdates`` tells of another country.
         ///
         /// <https://developer.apple.com/documentation/storekit/externalpurchase/canpresent>
         public var canPresentNoticeSheet: Bool {
@@ -179,7 +183,7 @@
 
     @available(iOS 15.4, macOS 14.4, macCatalyst 15.4, *)
     extension ExternalPurchases {
-        /// Whether the link under `SKExternalPurchaseLink` in Info.plist can be opened here and now.
+        /// True where the link under `SKExternalPurchaseLink` in Info.plist can be opened now.
         ///
         /// <https://developer.apple.com/documentation/storekit/externalpurchaselink/canopen>
         public var canOpenLink: Bool {

@@ -13,7 +13,7 @@ public struct ExternalPurchaseToken: Hashable, Sendable {
     ///
     /// In Apple's sandbox it begins with `SANDBOX`.
     public let externalPurchaseID: String?
-    /// What the token is for; `nil` where Apple names no kind.
+    /// The kind of purchase that it is for; `nil` where Apple names none.
     public let kind: Kind?
     /// When Apple made it.
     public let createdAt: Date?
@@ -35,7 +35,9 @@ public struct ExternalPurchaseToken: Hashable, Sendable {
         expiresAt = parts?.tokenExpirationDate.map { Date(milliseconds: $0) }
     }
 
-    /// What a token is for; new kinds may come.
+    /// A kind of purchase that tokens are for.
+    ///
+    /// Apple may add kinds.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// Apple's word.
         public let rawValue: String
@@ -75,7 +77,7 @@ extension ExternalPurchaseToken: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["kind": kind?.rawValue as Any]) }
 }
 
-/// How it went with a checkout that the customer was to be led to.
+/// The outcome of leading a customer to a checkout.
 public enum ExternalCheckout: Hashable, Sendable {
     /// Apple's notice was shown, the customer went on, and the page is open.
     case opened(URL)

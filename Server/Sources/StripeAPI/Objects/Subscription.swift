@@ -47,7 +47,7 @@ extension Stripe {
         /// Whether a subscription schedule changes it later.
         public var hasSchedule: Bool { json["schedule"].map { !$0.isNull } ?? false }
 
-        /// Whether its invoices are not collected for now: they are voided, kept as drafts or written off.
+        /// `true` while collection is paused: its invoices are voided, kept as drafts or written off.
         ///
         /// https://docs.stripe.com/billing/subscriptions/pause-payment
         public var pausesCollection: Bool {
