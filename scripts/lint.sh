@@ -24,6 +24,11 @@ python3 scripts/string_catalog.py --check || problem "the String Catalog differs
 
 python3 scripts/mutants/mutants.py --named || problem "a named survivor is gone (docs/reliability.md)"
 
+# Before the first build there is nothing to compare with; test_release.py checks it after each build.
+if [ -d Server/.build/checkouts ]; then
+    python3 scripts/notice.py --check || problem "NOTICE does not name what the server is linked with"
+fi
+
 # Swift Testing only: the test run does not look for XCTest cases.
 if bash scripts/swift-files.sh | xargs -0 grep -n '^import XCTest' | grep -v '/AppleStubs/'; then
     problem "XCTest; write the test with 'import Testing'"

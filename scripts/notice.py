@@ -2,8 +2,8 @@
 
 CHECKOUTS is where the package manager put the dependencies (Server/.build/checkouts). Each is named with
 its licence and the notices that it asks to pass on. The text of a licence other than Apache-2.0 is quoted
-in full; that one is in LICENSE. `--check` writes nothing and exits with 1 if a dependency is missing in
-NOTICE, or is no longer one. A licence that is not known here ends with an error: somebody has to read it.
+in full; that one is in LICENSE. `--check` writes nothing and exits with 1 if NOTICE is not what would be
+written; it needs no network. A licence that is not known here ends with an error: somebody has to read it.
 """
 
 import json
@@ -82,12 +82,15 @@ def main():
     if "--check" not in sys.argv:
         NOTICE.write_text(text, encoding="utf-8")
         return 0
-    now, then = named(text), named(NOTICE.read_text(encoding="utf-8"))
+    present = NOTICE.read_text(encoding="utf-8")
+    now, then = named(text), named(present)
     for line in sorted(now - then):
         print(f"NOTICE lacks {line}: run python3 scripts/notice.py")
     for line in sorted(then - now):
         print(f"NOTICE names {line}, which is not linked any more: run python3 scripts/notice.py")
-    return 0 if now == then else 1
+    if now == then and text != present:
+        print("NOTICE has other words than its packages: run python3 scripts/notice.py")
+    return 0 if text == present else 1
 
 
 if __name__ == "__main__":

@@ -58,3 +58,22 @@ def test_notice_names_every_dependency():
         [sys.executable, ROOT / "scripts/notice.py", "--check", checkouts], capture_output=True,
         text=True, env=os.environ, timeout=60)
     assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("words, other, said", [
+    ("Permission is hereby granted", "Permission is not granted", "NOTICE has other words than its packages"),
+    ("Yams: MIT", "Yams: BSD", "NOTICE lacks Yams: MIT"),
+])
+def test_a_notice_that_was_edited_is_found(tmp_path, words, other, said):
+    checkouts = ROOT / "Server/.build/checkouts"
+    if not checkouts.is_dir():
+        pytest.skip("the program under test was built elsewhere")
+    (tmp_path / "scripts").mkdir()
+    script = tmp_path / "scripts/notice.py"
+    script.write_text((ROOT / "scripts/notice.py").read_text())
+    text = (ROOT / "NOTICE").read_text()
+    assert words in text
+    (tmp_path / "NOTICE").write_text(text.replace(words, other))
+    ended = subprocess.run(
+        [sys.executable, script, "--check", checkouts], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1 and said in ended.stdout, ended.stdout + ended.stderr
