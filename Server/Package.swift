@@ -170,7 +170,8 @@ let package = Package(
         .target(
             name: "TollgateService",
             dependencies: [
-                "Reports", "SecondOpinion", "Storage", "Stores", "StrictJSON", .api, .core,
+                "Reports", "SecondOpinion", "Storage", "Stores", "StrictJSON", "TextFormats", .api,
+                .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -186,10 +187,15 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]
+        ),
         .target(
             name: "TollgateServer",
             dependencies: [
-                "AppStoreConnector", "GooglePlayConnector", "Reports", "Storage", "Stores",
+                "AppStoreConnector", "CCurl", "GooglePlayConnector", "Reports", "Storage", "Stores",
                 "StripeConnector", "TextFormats", "TollgateAssembly", "TollgateService",
                 .acceptedConnections, .api, .core, .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -35,6 +35,7 @@ need git has git
 need libsqlite3-dev has_library sqlite3
 need libpq-dev has_library libpq
 need zlib1g-dev has_library zlib
+need libcurl4-openssl-dev has_library libcurl
 if [ "$purpose" = test ] || [ "$purpose" = bench ]; then
     need postgresql has_postgres
     need python3-venv has_venv
@@ -42,7 +43,6 @@ if [ "$purpose" = test ] || [ "$purpose" = bench ]; then
     need fonts-noto-cjk has_cjk_font
 fi
 if [ "$purpose" = package ]; then
-    need libcurl4-openssl-dev has_library libcurl
     need dpkg-dev has dpkg-shlibdeps
     need mandoc has mandoc
     need debootstrap has debootstrap

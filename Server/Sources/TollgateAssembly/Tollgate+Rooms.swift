@@ -26,6 +26,7 @@ extension Tollgate {
         stripe: Stripe.Client?,
         googlePlay: GooglePlaySetUp = GooglePlaySetUp(),
         webhooks: WebhookTransport? = nil,
+        mails: MailTransport? = nil,
         openID: OpenIDClient? = nil,
         clocks: Clocks,
         randomBytes: @escaping @Sendable (Int) -> [UInt8],
@@ -62,6 +63,7 @@ extension Tollgate {
             ],
             others: others(context),
             webhooks: webhooks,
+            mails: mails,
             openID: openID,
             signer: signer
         )

@@ -10,15 +10,18 @@ public import TollgateService
 /// - Parameters:
 ///   - levers: what the dashboard may do to a sandbox; `nil` on a server in earnest.
 ///   - checkUp: the checks of the dashboard's page **Doctor**; `nil`: there is no such page.
+///   - alertTrial: a test message to every channel of alarms, by the settings of the moment; `nil`: the
+///     page **Doctor** has no button for it.
 ///   - answersMetrics: whether `/metrics` and `/readyz` are among them.
 public func buildRouter(
     _ tollgate: Tollgate,
     levers: DashboardLevers? = nil,
     checkUp: CheckUp? = nil,
+    alertTrial: (@Sendable () -> AlertTrial)? = nil,
     answersMetrics: Bool = true
 ) throws -> Router<ServerRequestContext> {
     try router(tollgate) { router in
-        try addRoutes(to: router, tollgate, levers, checkUp)
+        try addRoutes(to: router, tollgate, levers, checkUp, alertTrial)
         if answersMetrics { addMetrics(to: router, tollgate) }
     }
 }
@@ -50,7 +53,8 @@ private func addRoutes(
     to router: Router<ServerRequestContext>,
     _ tollgate: Tollgate,
     _ levers: DashboardLevers?,
-    _ checkUp: CheckUp?
+    _ checkUp: CheckUp?,
+    _ alertTrial: (@Sendable () -> AlertTrial)?
 ) throws {
     addHealth(to: router)
     addOperations(to: router, tollgate)
@@ -66,7 +70,7 @@ private func addRoutes(
     addOfferings(to: router, tollgate)
     try addFinance(to: router, tollgate)
     try addPages(to: router, tollgate)
-    try addDashboard(to: router, tollgate, levers, checkUp)
+    try addDashboard(to: router, tollgate, levers, checkUp, alertTrial)
 }
 
 extension APIPath {

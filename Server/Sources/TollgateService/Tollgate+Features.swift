@@ -303,10 +303,26 @@ extension Tollgate {
             connectors: connectors,
             server: configuration.publicURL,
             bounds: settings.bounds,
-            channels: webhooks.map { [settings.webhook.channel(over: $0, clocks: clocks)] } ?? [],
+            quietHours: settings.quietHours,
+            channels: channels(settings),
             machine: machine,
             logger: logger
         )
+    }
+
+    /// A test message to every channel of alarms.
+    ///
+    /// - Parameter settings: `nil`: there is no channel.
+    package func alertTrial(_ settings: AlertSettings?) -> AlertTrial {
+        AlertTrial(
+            channels: settings.map(channels) ?? [],
+            server: configuration.publicURL,
+            random: random
+        )
+    }
+
+    private func channels(_ settings: AlertSettings) -> [AlertChannel] {
+        settings.channels(webhooks: webhooks, mails: mails, clocks: clocks)
     }
 
     public var portal: Portal {

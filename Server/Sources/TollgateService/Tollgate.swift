@@ -22,6 +22,7 @@ public final class Tollgate: Sendable {
     let deliveryPace = WorkPace()
     let sealing: SealingKeys
     let webhooks: WebhookTransport?
+    let mails: MailTransport?
     let openID: OpenIDClient?
     /// The warning that a proxy in front of the server is not believed about who is behind it.
     public let proxyWarning = Once()
@@ -36,6 +37,7 @@ public final class Tollgate: Sendable {
         rooms: [any StoreConnector],
         others: [any StoreConnector] = [],
         webhooks: WebhookTransport? = nil,
+        mails: MailTransport? = nil,
         openID: OpenIDClient? = nil,
         signer: AnswerSigner
     ) {
@@ -49,6 +51,7 @@ public final class Tollgate: Sendable {
         callLimits = CallLimits()
         sealing = SealingKeys(configuration)
         self.webhooks = webhooks
+        self.mails = mails
         self.openID = openID
     }
 }

@@ -75,6 +75,16 @@ alerts:
   after: {question: 2h, silence: 12h, webhook: 30m}
   before: {deadline: 12h, expiry: 60d}
   disk_percent: 5
+  email:
+    host: smtp.example.com
+    port: 587
+    tls: starttls
+    username: tollgate
+    password: abc
+    from: tollgate@example.com
+    to: [ops@example.com, boss@example.com]
+    ca_file: mail-root.pem
+  quiet_hours: {from: "22:00", to: "07:00", time_zone: Europe/Berlin}
 """
 
 
@@ -122,6 +132,39 @@ def test_mistakes_have_a_place_and_a_remedy(tmp_path, text, line, column, words)
     assert words in error["message"], error
     if "more than once" not in words:
         assert (error["line"], error["column"]) == (line, column), error
+
+
+MAIL = "host: smtp.example.com, from: a@example.com, to: [b@example.com]"
+
+
+@pytest.mark.parametrize("alerts, at, words", [
+    ("email: {host: smtp.example.com, from: a@example.com}", "smtp", "mail needs ‘to’"),
+    ("email: {host: 'https://s3cret', from: a@example.com, to: [b@example.com]}", "'https", "write its name alone"),
+    ("email: {host: x, from: 'A <a@example.com>', to: [b@example.com]}", "'A", "like tollgate@example.com"),
+    ("email: {host: x, from: a@example.com, to: ['b@example.com', s3cret]}", "'b", "no address of mail"),
+    (f"email: {{{MAIL}, tls: startls}}", "startls", "did you mean ‘starttls’?"),
+    (f"email: {{{MAIL}, tls: none}}", "none", "use starttls or implicit"),
+    (f"email: {{{MAIL}, port: 70000}}", "70000", "from 1 to 65535"),
+    (f"email: {{{MAIL}, password: s3cret}}", "s3cret", "needs a ‘username’"),
+    (f"email: {{{MAIL}, username: s3cret}}", "s3cret", "needs a ‘password’"),
+    ("quiet_hours: {from: '22:00', to: '07:00'}", "'22", "quiet hours need ‘time_zone’"),
+    ("quiet_hours: {from: '22', to: '07:00', time_zone: UTC}", "'22", "no time of day"),
+    ("quiet_hours: {from: 22:00, to: 24:00, time_zone: UTC}", "24:00", "no time of day"),
+    ("quiet_hours: {from: 22:00, to: 022:00, time_zone: UTC}", "022:00", "no time of day"),
+    ("quiet_hours: {from: 22:00, to: '22:00', time_zone: UTC}", "'22:00'", "have no length"),
+    ("quiet_hours: {from: 22:00, to: 07:00, time_zone: Europe/Berln}", "Europe", "did you mean ‘Europe/Berlin’?"),
+])
+def test_mistakes_in_mail_and_quiet_hours_have_a_place_and_a_remedy(tmp_path, alerts, at, words):
+    (error,) = check(tmp_path, f"alerts:\n  {alerts}\n")["errors"]
+    assert words in error["message"] and "s3cret" not in error["message"], error
+    assert (error["line"], error["column"]) == (2, 3 + alerts.index(at)), error
+
+
+def test_variables_complete_the_mail_settings_of_the_file(tmp_path):
+    text = "alerts: {email: {host: smtp.example.com, from: a@example.com, username: u}}\n"
+    assert len(check(tmp_path, text)["errors"]) == 2
+    variables = {"TOLLGATE_ALERTS_EMAIL_TO": "b@example.com", "TOLLGATE_ALERTS_EMAIL_PASSWORD": "x"}
+    assert check(tmp_path, text, **variables)["errors"] == []
 
 
 def test_all_mistakes_are_said_at_once_for_people(tmp_path):

@@ -53,7 +53,7 @@ def test_the_package_names_what_it_needs(package):
     control = (package / "DEBIAN/control").read_text()
     assert "\nVersion: 1.2.3\n" in control
     depends = re.search(r"^Depends: (.*)$", control, re.MULTILINE)[1]
-    for library in ("libc6 (>= ", "libsqlite3-0", "libpq5", "zlib1g", "ca-certificates", "passwd"):
+    for library in ("libc6 (>= ", "libsqlite3-0", "libpq5", "zlib1g", "libcurl4", "ca-certificates", "passwd"):
         assert library in depends, depends
     assert (package / "DEBIAN/conffiles").read_text() == "/etc/tollgate/catalog.yaml\n"
     for script in ("postinst", "prerm", "postrm"):

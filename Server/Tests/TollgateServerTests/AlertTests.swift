@@ -263,4 +263,107 @@ struct AlertTests {
             #expect(Self.told(server).last?.hasPrefix("ALL CLEAR") == true)
         }
     }
+
+    // MARK: - Mail and quiet hours
+
+    private static let (ops, boss) = ("ops@example.com", "boss@example.com")
+
+    private static func mailing(
+        _ server: TestServer,
+        _ quietHours: QuietHours? = nil
+    ) -> Alerts {
+        server.tollgate.alerts(
+            AlertSettings(bounds: AlertBounds(), email: email, quietHours: quietHours),
+            on: AlertMachine(checkUp: CheckUp([]), disk: { nil }, endings: [])
+        )
+    }
+
+    static let email = AlertEmail(
+        server: MailServer(host: "smtp.example.com", port: 587, security: .startTLS),
+        sender: "tollgate@example.com",
+        recipients: [ops, boss]
+    )
+
+    @Test("Each recipient gets a mail of an alarm once")
+    func mailed() async throws {
+        try await TestServer.run { server in
+            let alerts = Self.mailing(server)
+            try await server.tollgate.store.parked.park(Self.parked(server))
+            for _ in 0..<2 { #expect(await alerts.watch()) }
+            let mails = server.mailbox.mails
+            #expect(mails.map(\.recipient) == [Self.ops, Self.boss])
+            #expect(mails.map(\.sender) == ["tollgate@example.com", "tollgate@example.com"])
+        }
+    }
+
+    @Test("A mail that is refused for good is logged, and holds up neither others nor later alarms")
+    func permanent() async throws {
+        try await TestServer.run { server in
+            let alerts = Self.mailing(server)
+            server.mailbox.refuse(Self.ops, MailFailed("550 no such mailbox", isPermanent: true))
+            try await server.tollgate.store.parked.park(Self.parked(server))
+            for _ in 0..<3 { #expect(await alerts.watch()) }
+            #expect(server.mailbox.mails.map(\.recipient) == [Self.boss])
+            #expect(server.mailbox.tries == 2, "it is not sent again at each look")
+            server.mailbox.refuse(Self.ops, nil)
+            server.wall.advance(seconds: 3_600)
+            for _ in 0..<2 { #expect(await alerts.watch()) }
+            #expect(server.mailbox.mails.map(\.recipient) == [Self.boss, Self.ops])
+        }
+    }
+
+    @Test("A mail that did not arrive is sent again, to its recipient alone")
+    func temporary() async throws {
+        try await TestServer.run { server in
+            let alerts = Self.mailing(server)
+            server.mailbox.refuse(Self.ops, MailFailed("451 later"))
+            try await server.tollgate.store.parked.park(Self.parked(server))
+            let isTold = await alerts.watch()
+            #expect(!isTold && server.mailbox.mails.map(\.recipient) == [Self.boss])
+            server.mailbox.refuse(Self.ops, nil)
+            for _ in 0..<2 { #expect(await alerts.watch()) }
+            #expect(server.mailbox.mails.map(\.recipient) == [Self.boss, Self.ops])
+        }
+    }
+
+    @Test("In quiet hours urgent alarms are mailed, and others when they end")
+    func quiet() async throws {
+        let checkUp = CheckUp([
+            .init("all") {
+                [
+                    .failed("backups", "They are old.", "Look."),
+                    .failed("stripe.key", "It is refused.", "Copy the key."),
+                ]
+            }
+        ])
+        try await TestServer.run { server in
+            // The clock begins at midnight in UTC.
+            let hours = try #require(QuietHours(from: "22:00", to: "07:00", zone: "UTC"))
+            let alerts = server.tollgate.alerts(
+                AlertSettings(bounds: AlertBounds(), email: Self.email, quietHours: hours),
+                on: AlertMachine(checkUp: checkUp, disk: { nil }, endings: [])
+            )
+            #expect(await alerts.watch())
+            server.wall.advance(seconds: 600)
+            for _ in 0..<2 { #expect(await alerts.watch()) }
+            #expect(
+                server.mailbox.mails.map { Self.text($0) }.map { $0.contains("They are old.") } == [
+                    false, false,
+                ]
+            )
+            server.wall.advance(seconds: 7 * 3_600 - 600)
+            for _ in 0..<2 { #expect(await alerts.watch()) }
+            let mails = server.mailbox.mails.map { Self.text($0) }
+            #expect(
+                mails.count == 4
+                    && mails.suffix(2).allSatisfy { $0.contains("ALARM: They are old.") }
+            )
+        }
+    }
+
+    private static func text(_ mail: Mail) -> String {
+        let parts = String(decoding: mail.bytes, as: UTF8.self).components(separatedBy: "\r\n\r\n")
+        let body = Data(base64Encoded: parts[1], options: .ignoreUnknownCharacters) ?? Data()
+        return String(decoding: body, as: UTF8.self)
+    }
 }

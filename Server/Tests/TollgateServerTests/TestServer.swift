@@ -46,6 +46,8 @@ struct TestServer: Sendable {
     let appStoreTransport: AppStore.Transport
     /// The app's backend, where webhooks arrive.
     var receiver = WebhookReceiver()
+    /// The mail server.
+    var mailbox = Mailbox()
 
     /// Says nothing.
     static let silent = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -60,6 +62,7 @@ struct TestServer: Sendable {
     ///   - shared: the stores' time, where another store lives on it too.
     ///   - googlePlay: how Google Play is spoken to.
     ///   - checkUp: what the dashboard's page **Doctor** asks.
+    ///   - alerts: the channels that the page **Doctor** tries.
     ///   - connectors: the rooms of further stores.
     static func run(
         on backend: Backend = .sqlite,
@@ -70,6 +73,7 @@ struct TestServer: Sendable {
         clock shared: VirtualClock? = nil,
         googlePlay: GooglePlaySetUp? = nil,
         checkUp: CheckUp? = nil,
+        alerts: AlertSettings? = nil,
         connectors: @Sendable (StoreContext) -> [any StoreConnector] = { _ in [] },
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
@@ -93,6 +97,7 @@ struct TestServer: Sendable {
                 logger,
                 googlePlay,
                 checkUp,
+                alerts,
                 connectors,
                 test
             )
@@ -110,13 +115,14 @@ struct TestServer: Sendable {
         _ logger: Logger,
         _ googlePlay: GooglePlaySetUp?,
         _ checkUp: CheckUp?,
+        _ alerts: AlertSettings?,
         _ connectors: @Sendable (StoreContext) -> [any StoreConnector],
         _ test: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let wall = TestClock(start)
         let appStoreTransport = transport(over: serverAPI)
         let stripe = FakeStripe()
-        let receiver = WebhookReceiver()
+        let (receiver, mailbox) = (WebhookReceiver(), Mailbox())
         let driver = try await backend.open()
         let store = try await RecordStore(driver)
         var catalog = try sampleCatalog()
@@ -158,6 +164,7 @@ struct TestServer: Sendable {
             ),
             googlePlay: googlePlay ?? GooglePlaySetUp(),
             webhooks: { try await receiver.take($0) },
+            mails: { mail, _ in try mailbox.take(mail) },
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
                 wall: { wall.now },
@@ -172,7 +179,11 @@ struct TestServer: Sendable {
         var muted = silent
         muted.logLevel = .critical
         let application = Application(
-            router: try buildRouter(tollgate, checkUp: checkUp),
+            router: try buildRouter(
+                tollgate,
+                checkUp: checkUp,
+                alertTrial: { tollgate.alertTrial(alerts) }
+            ),
             server: http(tollgate),
             configuration: .init(serverName: "tollgate"),
             logger: muted
@@ -187,7 +198,8 @@ struct TestServer: Sendable {
                     wall: wall,
                     stripe: stripe,
                     appStoreTransport: appStoreTransport,
-                    receiver: receiver
+                    receiver: receiver,
+                    mailbox: mailbox
                 )
             )
         }
@@ -336,5 +348,30 @@ final class TestClock: Sendable {
 
     func advance(seconds: Int64) {
         instant.withLock { $0 += seconds * 1000 }
+    }
+}
+
+/// A mail server that a test plays: what it took, and what it refuses.
+final class Mailbox: Sendable {
+    private let state = Mutex<(mails: [Mail], tries: Int, failures: [String: MailFailed])>(
+        ([], 0, [:])
+    )
+
+    /// What was taken.
+    var mails: [Mail] { state.withLock { $0.mails } }
+    /// How many mails came, also those that were not taken.
+    var tries: Int { state.withLock { $0.tries } }
+
+    /// Refuses mail for this recipient from now on, or takes it again.
+    func refuse(_ recipient: String, _ failure: MailFailed?) {
+        state.withLock { $0.failures[recipient] = failure }
+    }
+
+    func take(_ mail: Mail) throws {
+        try state.withLock { state in
+            state.tries += 1
+            if let failure = state.failures[mail.recipient] { throw failure }
+            state.mails.append(mail)
+        }
     }
 }

@@ -49,7 +49,8 @@ extension SettingsFile {
         }
         var settings: [String: String] = [:]
         var errors: [CatalogError] = []
-        for (name, values) in try read(bytes: bytes, file: path).values {
+        let file = try read(bytes: bytes, file: path)
+        for (name, values) in file.values {
             var texts: [String] = []
             for value in values {
                 do {
@@ -67,10 +68,36 @@ extension SettingsFile {
             }
             settings[name] = texts.joined(separator: ",")
         }
+        if errors.isEmpty { errors = mistakes(in: settings, at: path, places: file.values) }
         guard errors.isEmpty else {
             throw CatalogErrors(errors.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
         }
         return settings
+    }
+}
+
+extension SettingsFile {
+    /// Mistakes in what the settings mean, together with the variables that win over them.
+    private static func mistakes(
+        in settings: [String: String],
+        at path: String,
+        places: [String: [Value]]
+    ) -> [CatalogError] {
+        let mistakes = AlertSettings.mistakes { name in
+            let text = Settings.given(nil, name) ?? settings[name]
+            return text?.isEmpty == false ? text : nil
+        }
+        return mistakes.compactMap { mistake in
+            // What a variable says has no place; commands that read it report it.
+            guard Settings.given(nil, mistake.name) == nil, let place = places[mistake.name]?.first
+            else { return nil }
+            return CatalogError(
+                file: path,
+                line: place.line,
+                column: place.column,
+                message: mistake.message
+            )
+        }
     }
 }
 

@@ -15,6 +15,9 @@ struct Alarming: Sendable {
         return settings.alerts.map { tollgate.alerts($0, on: machine(settings)) }
     }
 
+    /// A test message to every channel, by the settings of the moment.
+    func trial(of tollgate: Tollgate) -> AlertTrial { tollgate.alertTrial(settings.value.alerts) }
+
     private func machine(_ settings: ServeSettings) -> AlertMachine {
         let path = settings.location.sqlitePath
         let verifier = settings.verifier

@@ -8,22 +8,49 @@ extension AlertSettings {
     /// The names of all settings of alarms.
     static let names = Settings.names.filter { $0.hasPrefix("ALERTS_") }
 
-    /// The bounds of alarms and the webhook that is told, from `TOLLGATE_ALERTS_…`; `nil` where none is set.
+    /// The bounds of alarms and who is told, from `TOLLGATE_ALERTS_…`; `nil` where none is set.
     ///
     /// - Parameter allowsPrivate: whether the webhook may be on this machine or beside it.
-    /// - Throws: a usage error where something cannot be read, or is set and told nowhere.
+    /// - Throws: what cannot be read, or is set and told nowhere.
     static func configured(allowsPrivate: Bool) throws -> AlertSettings? {
-        guard let url = Settings.text(nil, "ALERTS_WEBHOOK") else {
+        var mistakes: [SettingMistake] = []
+        let text = { (name: String) in Settings.text(nil, name) }
+        let email = AlertEmail.read(text, &mistakes)
+        let quietHours = QuietHours.read(text, &mistakes)
+        guard mistakes.isEmpty else {
+            throw WrongSettings(
+                problems: mistakes.map { "TOLLGATE_\($0.name): \($0.message)." },
+                isUsage: true
+            )
+        }
+        let webhook = try webhook(allowsPrivate: allowsPrivate)
+        guard webhook != nil || email != nil else {
             if let name = names.sorted().first(where: { Settings.text(nil, $0) != nil }) {
                 throw ValidationError(
-                    "TOLLGATE_\(name) needs TOLLGATE_ALERTS_WEBHOOK, where alarms are told."
+                    "TOLLGATE_\(name) needs TOLLGATE_ALERTS_WEBHOOK or TOLLGATE_ALERTS_EMAIL_HOST, where alarms are told."
                 )
             }
             return nil
         }
-        let webhook: AlertWebhook
+        return AlertSettings(
+            bounds: try bounds(),
+            webhook: webhook,
+            email: email,
+            quietHours: quietHours
+        )
+    }
+
+    private static func webhook(allowsPrivate: Bool) throws -> AlertWebhook? {
+        guard let url = Settings.text(nil, "ALERTS_WEBHOOK") else {
+            guard Settings.text(nil, "ALERTS_SECRET") == nil else {
+                throw ValidationError(
+                    "TOLLGATE_ALERTS_SECRET needs TOLLGATE_ALERTS_WEBHOOK, whose messages it signs."
+                )
+            }
+            return nil
+        }
         do {
-            webhook = try AlertWebhook(
+            return try AlertWebhook(
                 url: url,
                 secret: Settings.text(nil, "ALERTS_SECRET"),
                 allowsPrivate: allowsPrivate
@@ -32,7 +59,6 @@ extension AlertSettings {
             let name = refusal.error.param == "secret" ? "ALERTS_SECRET" : "ALERTS_WEBHOOK"
             throw ValidationError("TOLLGATE_\(name): \(refusal.error.message)")
         }
-        return AlertSettings(bounds: try bounds(), webhook: webhook)
     }
 
     private static func bounds() throws -> AlertBounds {

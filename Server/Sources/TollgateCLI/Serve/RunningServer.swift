@@ -58,6 +58,7 @@ struct RunningServer: Sendable {
             stripe: stripe,
             googlePlay: googlePlay,
             webhooks: { [webhooks] in try await webhooks.send($0) },
+            mails: OutgoingMail.transport,
             openID: openID,
             clocks: clocks,
             randomBytes: Self.randomBytes,
@@ -98,6 +99,7 @@ struct RunningServer: Sendable {
             tollgate,
             levers: levers,
             checkUp: alarming?.checkUp,
+            alertTrial: alertTrial(alarming),
             answersMetrics: metricsAddress == nil
         )
         routes(router)
@@ -131,6 +133,11 @@ struct RunningServer: Sendable {
             throw error
         }
         await close()
+    }
+
+    private func alertTrial(_ alarming: Alarming?) -> (@Sendable () -> AlertTrial)? {
+        guard let alarming else { return nil }
+        return { [tollgate] in alarming.trial(of: tollgate) }
     }
 
     /// Answers `/metrics` and `/readyz` at an address of their own.

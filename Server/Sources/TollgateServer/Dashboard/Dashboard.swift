@@ -15,14 +15,16 @@ func addDashboard(
     to router: Router<ServerRequestContext>,
     _ tollgate: Tollgate,
     _ levers: DashboardLevers?,
-    _ checkUp: CheckUp?
+    _ checkUp: CheckUp?,
+    _ alertTrial: (@Sendable () -> AlertTrial)?
 ) throws {
     let dashboard = Dashboard(
         tollgate: tollgate,
         templates: try DashboardTemplates(),
         cookie: StaffCookie(tollgate.configuration),
         levers: levers,
-        checkUp: checkUp
+        checkUp: checkUp,
+        alertTrial: alertTrial
     )
     for (path, bytes, type) in [
         ("dashboard.css", PackageResources.dashboard_css, "text/css; charset=utf-8"),
@@ -50,6 +52,8 @@ struct Dashboard: Sendable {
     let levers: DashboardLevers?
     /// The checks of the page **Doctor**; `nil` where there is no such page.
     let checkUp: CheckUp?
+    /// A test message to every channel of alarms; `nil` where the page **Doctor** has no button for it.
+    let alertTrial: (@Sendable () -> AlertTrial)?
     /// Limits pages and exports that read all sales of the requested days, however many there are.
     let allSales = FewAtOnce(
         2,
@@ -57,6 +61,8 @@ struct Dashboard: Sendable {
     )
     /// Limits the checks that ask every store.
     let checkUps = FewAtOnce(1, "Another admin is running these checks.")
+    /// Limits test messages, of which each waits for other servers.
+    let alertTrials = FewAtOnce(1, "Another admin is sending test messages.")
 
     func answer(_ request: Request, _ context: ServerRequestContext) async -> Response {
         let ask = Ask(request, context, language: cookie.language(of: request))

@@ -72,7 +72,7 @@ struct DashboardRequest: Sendable {
         case ("events", 1): try await deliveries.events()
         case ("catalog", 1): system.catalog(checked: nil)
         case ("health", 1): try await system.health()
-        case ("doctor", 1): try doctor.doctor(nil)
+        case ("doctor", 1): try doctor.doctor()
         case ("audit", 1): try await system.audit()
         case ("staff", 1): try await staff.staff(invitation: nil)
         case ("keys", 1): try await keys.keys(made: nil)
@@ -99,6 +99,7 @@ struct DashboardRequest: Sendable {
         case ("catalog", 2) where ask.path[1] == "check":
             system.catalog(checked: form["catalog"] ?? "")
         case ("doctor", 2) where ask.path[1] == "ask": try await doctor.examine()
+        case ("doctor", 2) where ask.path[1] == "alert-test": try await doctor.testAlerts()
         case ("staff", 2): try await staff.changeStaff(ask.path[1], form)
         case ("keys", 2): try await keys.changeKeys(ask.path[1], form)
         case ("account", 2) where ask.path[1] == "password": try await staff.changePassword(form)

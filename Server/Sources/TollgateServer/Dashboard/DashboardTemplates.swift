@@ -49,6 +49,7 @@ struct DashboardTemplates: Sendable {
         ("dash_delivery", PackageResources.dash_delivery_mustache),
         ("dash_catalog", PackageResources.dash_catalog_mustache),
         ("dash_health", PackageResources.dash_health_mustache),
+        ("dash_doctor", PackageResources.dash_doctor_mustache),
         ("dash_levers", PackageResources.dash_levers_mustache),
         ("dash_staff", PackageResources.dash_staff_mustache),
         ("dash_keys", PackageResources.dash_keys_mustache),

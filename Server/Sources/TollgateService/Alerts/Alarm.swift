@@ -7,8 +7,11 @@ package struct Alarm: Hashable, Sendable {
     package var sentence: String
     /// A sentence that says what to do.
     package var remedy: String
+    /// True if it loses money or locks out payers now, and is told in quiet hours, too.
+    package var isUrgent: Bool
 
-    init(_ name: String, _ sentence: String, _ remedy: String) {
+    init(_ name: String, _ sentence: String, _ remedy: String, isUrgent: Bool = false) {
         (self.name, self.sentence, self.remedy) = (name, sentence, remedy)
+        self.isUrgent = isUrgent
     }
 }

@@ -29,32 +29,54 @@ struct AlertLedger: Codable, Hashable, Sendable {
         var told: Instant
         /// Since when it is not seen any more; `nil` while it is.
         var gone: Instant?
+        /// `true` while quiet hours hold it back and nobody was told; `nil`, not `false`: older ledgers
+        /// lack it.
+        var isHeldBack: Bool?
+        /// As of its last look; `nil`: it is not.
+        var isUrgent: Bool?
     }
 
     /// The time after which an alarm that goes on is told again, in milliseconds.
     static let reminder: Int64 = 86_400_000
     /// The time without an alarm after which the all-clear is told: what comes and goes is one alarm.
     static let patience: Int64 = 600_000
+    /// The time after which news that a channel refused for good are told again, in milliseconds.
+    static let pauseAfterRefusal: Int64 = 3_600_000
 
     /// By the alarms' names.
     private(set) var entries: [String: Entry] = [:]
 
     /// Takes in what is an alarm now.
     ///
-    /// - Parameter wall: real time.
+    /// In quiet hours, news of alarms that are not urgent wait. An alarm that is over before it was told
+    /// is forgotten.
+    ///
+    /// - Parameters:
+    ///   - wall: real time.
+    ///   - isQuiet: true in quiet hours.
     /// - Returns: what is to be told, in the order of names.
-    mutating func take(_ alarms: [Alarm], at wall: Instant) -> [AlertNews] {
+    mutating func take(
+        _ alarms: [Alarm],
+        at wall: Instant,
+        isQuiet: Bool = false
+    ) -> [AlertNews] {
         var news: [AlertNews] = []
         for alarm in alarms.sorted(by: { $0.name < $1.name }) {
-            news += take(alarm, at: wall)
+            news += take(alarm, at: wall, waits: isQuiet && !alarm.isUrgent)
         }
         let present = Set(alarms.map(\.name))
         for (name, entry) in entries.sorted(by: { $0.key < $1.key }) where !present.contains(name) {
+            guard entry.isHeldBack != true else {
+                entries[name] = nil
+                continue
+            }
             guard let gone = entry.gone else {
                 entries[name]?.gone = wall
                 continue
             }
-            guard wall.milliseconds - gone.milliseconds >= Self.patience else { continue }
+            guard wall.milliseconds - gone.milliseconds >= Self.patience,
+                !isQuiet || entry.isUrgent == true
+            else { continue }
             entries[name] = nil
             news.append(
                 AlertNews(
@@ -75,12 +97,29 @@ struct AlertLedger: Codable, Hashable, Sendable {
         for item in news { entries[item.name] = before.entries[item.name] }
     }
 
-    private mutating func take(_ alarm: Alarm, at wall: Instant) -> [AlertNews] {
-        var entry =
-            entries[alarm.name]
-            ?? Entry(sentence: alarm.sentence, since: wall, told: wall)
-        let isNew = entries[alarm.name] == nil
+    /// Lets news that were refused for good be news again sooner than after a day: whoever mends the
+    /// channel hears of what goes on.
+    mutating func postpone(_ news: [AlertNews], at wall: Instant) {
+        for item in news {
+            entries[item.name]?.told = wall.advanced(by: Self.pauseAfterRefusal - Self.reminder)
+        }
+    }
+
+    /// - Parameter waits: true if nobody is told now.
+    private mutating func take(_ alarm: Alarm, at wall: Instant, waits: Bool) -> [AlertNews] {
+        let known = entries[alarm.name]
+        var entry = known ?? Entry(sentence: alarm.sentence, since: wall, told: wall)
+        let isNew = known == nil || known?.isHeldBack == true
         entry.gone = nil
+        entry.isUrgent = alarm.isUrgent ? true : nil
+        guard !waits else {
+            if isNew { entry.isHeldBack = true }
+            entries[alarm.name] = entry
+            return []
+        }
+        if isNew {
+            (entry.sentence, entry.told, entry.isHeldBack) = (alarm.sentence, wall, nil)
+        }
         let isDue = wall.milliseconds - entry.told.milliseconds >= Self.reminder
         if isDue { (entry.sentence, entry.told) = (alarm.sentence, wall) }
         entries[alarm.name] = entry

@@ -1,32 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 /// News of alarms as one text for people.
 package struct AlertMessage: Hashable, Sendable {
+    /// The form of a text.
+    enum Form: Hashable, Sendable {
+        /// For chats, which read `&`, `<` and `>` as markup.
+        case chat
+        /// For mail of plain text, in which these stand for themselves.
+        case mail
+
+        /// The greatest length of a message: Discord takes 2,000.
+        var longest: Int {
+            switch self {
+            case .chat: 1_800
+            case .mail: 20_000
+            }
+        }
+    }
+
     /// Unique to one attempt to tell.
     package var id: String
-    /// In the form that chats take; see `escaped`.
+    /// In the form of the channel; see `escaped`.
     package var text: String
     /// The news that the text holds.
     let told: [AlertNews]
     /// The news for which it has no room: they are for the next message.
     let left: [AlertNews]
     private let title: String
+    private let form: Form
 
     // Lengths are in UTF-16 of the escaped text, the longest way in which a chat may count.
 
-    /// The greatest length of a message: Discord takes 2,000.
-    static let longest = 1_800
     /// The greatest length of one alarm.
     static let longestLine = 500
 
     /// - Parameter server: the address by which people know the server.
-    init(id: String, _ news: [AlertNews], of server: String) {
-        self.id = id
-        title = Self.escaped("Tollgate at \(server)")
+    init(id: String, _ news: [AlertNews], of server: String, form: Form = .chat) {
+        (self.id, self.form) = (id, form)
+        title = Self.escaped("Tollgate at \(server)", form)
         var text = title
         var (told, left): ([AlertNews], [AlertNews]) = ([], [])
         for item in news {
-            let line = "\n" + Self.escaped(Self.line(item))
-            if text.utf16.count + line.utf16.count <= Self.longest {
+            let line = "\n" + Self.escaped(Self.line(item), form)
+            if text.utf16.count + line.utf16.count <= form.longest {
                 text += line
                 told.append(item)
             } else {
@@ -35,6 +50,26 @@ package struct AlertMessage: Hashable, Sendable {
         }
         if !left.isEmpty { text += "\n… and \(left.count) more" }
         (self.text, self.told, self.left) = (text, told, left)
+    }
+
+    /// A message that tells of no alarm, to see that messages arrive.
+    init(testOf server: String, id: String, form: Form) {
+        self.init(id: id, [], of: server, form: form)
+        text +=
+            "\nTEST: Somebody asked Tollgate for this message. Alarms of this server arrive here, too."
+    }
+
+    /// What a mail has as its subject: no text of stores or strangers.
+    var subject: String {
+        func count(_ kind: AlertNews.Kind, _ one: String, _ many: String) -> String? {
+            let count = told.count { $0.kind == kind }
+            return count == 0 ? nil : "\(count) \(count == 1 ? one : many)"
+        }
+        let parts = [
+            count(.raised, "new alarm", "new alarms"), count(.reminder, "reminder", "reminders"),
+            count(.cleared, "all-clear", "all-clears"),
+        ].compactMap(\.self)
+        return "\(title): \(parts.isEmpty ? "test message" : parts.joined(separator: ", "))"
     }
 
     /// The same in numbers, for a chat that does not take the words.
@@ -57,20 +92,20 @@ package struct AlertMessage: Hashable, Sendable {
         }
     }
 
-    /// One line that means nothing to a chat but its words: stores and strangers have written some.
+    /// One line that means nothing to its reader's program but its words: stores and strangers have written some.
     ///
-    /// The three characters that Slack reads are escaped, mentions (`@`) and links of Markdown (`](`) are
+    /// For chats, the three characters that Slack reads are escaped. Mentions (`@`) and links of Markdown (`](`) are
     /// broken by a space without width, and what breaks lines becomes a space.
     /// https://api.slack.com/reference/surfaces/formatting#escaping
-    private static func escaped(_ text: String) -> String {
+    private static func escaped(_ text: String, _ form: Form) -> String {
         var (result, length) = ("", 0)
         var last: Unicode.Scalar?
         for scalar in text.unicodeScalars {
             let piece =
                 switch scalar {
-                case "&": "&amp;"
-                case "<": "&lt;"
-                case ">": "&gt;"
+                case "&" where form == .chat: "&amp;"
+                case "<" where form == .chat: "&lt;"
+                case ">" where form == .chat: "&gt;"
                 case "@": "@\u{200B}"
                 case "(" where last == "]": "\u{200B}("
                 case _ where breaksLines(scalar): " "

@@ -18,7 +18,9 @@ extension AlertObservations {
             Alarm(
                 "parked/\(store)",
                 "Genuine messages of \(store) could not be used: \(count).",
-                "tollgate parked list names them, tollgate parked retry tries them again."
+                "tollgate parked list names them, tollgate parked retry tries them again.",
+                // Who paid by one of them has nothing.
+                isUrgent: true
             )
         }
     }
@@ -29,7 +31,9 @@ extension AlertObservations {
             Alarm(
                 "question/\(kind)",
                 "A question to a store (\(kind)) has been waiting since \(oldest).",
-                "The log says what the store answers; tollgate doctor asks it."
+                "The log says what the store answers; tollgate doctor asks it.",
+                // New purchases may wait for the answer.
+                isUrgent: true
             )
         }
     }
@@ -54,7 +58,8 @@ extension AlertObservations {
             Alarm(
                 "deadline/\(store)/\(deadline.act)",
                 "\(store) expects ‘\(deadline.act)’ by \(deadline.instant); after that it is too late.",
-                "The log says why it fails; tollgate doctor asks the store."
+                "The log says why it fails; tollgate doctor asks the store.",
+                isUrgent: deadline.instant.milliseconds - now.milliseconds < Self.urgentDeadline
             )
         }
     }
@@ -77,7 +82,9 @@ extension AlertObservations {
             return Alarm(
                 "webhook/\(endpoint.id)",
                 sentence,
-                "Fix your backend, enable the endpoint if it was disabled, then run tollgate webhooks replay \(endpoint.id) --dead, or use the dashboard's page Webhooks out."
+                "Fix your backend, enable the endpoint if it was disabled, then run tollgate webhooks replay \(endpoint.id) --dead, or use the dashboard's page Webhooks out.",
+                // Dead events have waited for three days already; now the backend hears of nothing.
+                isUrgent: endpoint.disabled != nil || endpoint.failingSince != nil
             )
         }
     }
@@ -91,7 +98,8 @@ extension AlertObservations {
                 Alarm(
                     "access/locked_out",
                     "Entitlements that are paid for and not granted: \(lockedOut).",
-                    remedy
+                    remedy,
+                    isUrgent: true
                 )
             )
         }
@@ -115,7 +123,8 @@ extension AlertObservations {
             Alarm(
                 "disk",
                 "The disk of the database is nearly full: \(disk.free / 1_000_000) MB are free, \(Int(free)) %.",
-                "Free space: the server cannot write to a full disk."
+                "Free space: the server cannot write to a full disk.",
+                isUrgent: disk.free < Self.urgentDisk
             )
         ]
     }
@@ -126,7 +135,8 @@ extension AlertObservations {
             Alarm(
                 "expiry/\(name)",
                 "\(name) is valid until \(end).",
-                "Add the new certificate beside it and restart the server."
+                "Add the new certificate beside it and restart the server.",
+                isUrgent: end.milliseconds - wall.milliseconds < Self.oneDay
             )
         }
     }
@@ -137,9 +147,25 @@ extension AlertObservations {
             Alarm(
                 "check/\(check)",
                 findings.map(\.sentence).joined(separator: " "),
-                findings.first?.remedy ?? "tollgate doctor says more."
+                findings.first?.remedy ?? "tollgate doctor says more.",
+                isUrgent: Self.isUrgent(check)
             )
         }
+    }
+
+    // MARK: - What does not wait until morning
+
+    /// The free bytes of a disk below which it may be full by morning.
+    private static let urgentDisk: Int64 = 1_000_000_000
+    private static let oneDay: Int64 = 86_400_000
+    /// The time left before a store's deadline, such as the refund of what is not acknowledged.
+    private static let urgentDeadline: Int64 = 43_200_000
+
+    /// True for checks whose failure keeps purchases away: stores reach no server, take no key, or have
+    /// their messages refused by the wrong time.
+    private static func isUrgent(_ check: String) -> Bool {
+        check.hasPrefix("public_url") || check == "clock" || check.hasSuffix(".key")
+            || check.hasSuffix(".notifications")
     }
 
     private func isOver(_ length: Int64, since start: Instant, at instant: Instant) -> Bool {

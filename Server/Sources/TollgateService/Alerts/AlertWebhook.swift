@@ -34,7 +34,8 @@ package struct AlertWebhook: Sendable {
     }
 
     func channel(over transport: @escaping WebhookTransport, clocks: Clocks) -> AlertChannel {
-        AlertChannel(name: "webhook") { message in
+        AlertChannel(name: "webhook", form: .chat, kind: "webhook", place: address.host) {
+            message in
             let response = try await transport(try request(message, at: clocks.wall()))
             guard (200..<300).contains(response.status) else {
                 throw AlertRefused(status: response.status)

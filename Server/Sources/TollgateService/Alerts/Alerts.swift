@@ -16,6 +16,8 @@ package struct Alerts: Sendable {
     /// The address by which people know the server.
     let server: String
     let bounds: AlertBounds
+    /// `nil`: there are none.
+    let quietHours: QuietHours?
     /// Every way to tell; another one is another element.
     let channels: [AlertChannel]
     let machine: AlertMachine
@@ -65,7 +67,7 @@ package struct Alerts: Sendable {
         for channel in channels {
             let before = try await ledger(of: channel)
             var after = before
-            _ = after.take(alarms, at: clocks.wall())
+            _ = take(alarms, into: &after)
             if after != before { return true }
         }
         return false
@@ -100,14 +102,35 @@ package struct Alerts: Sendable {
     private func tell(_ alarms: [Alarm], to channel: AlertChannel) async throws {
         let before = try await ledger(of: channel)
         var after = before
-        let news = after.take(alarms, at: clocks.wall())
+        let news = take(alarms, into: &after)
         if !news.isEmpty {
-            let message = AlertMessage(id: random.id("alert_"), news, of: server)
-            try await tell(message, to: channel)
+            let message = AlertMessage(
+                id: random.id("alert_"),
+                news,
+                of: server,
+                form: channel.form
+            )
+            do {
+                try await tell(message, to: channel)
+            } catch let failed as MailFailed where failed.isPermanent {
+                logger.error(
+                    "a mail server refused alarms for good; those that go on are sent again in an hour",
+                    metadata: [
+                        "channel": "\(channel.name)", "error": "\(failed.sentence)",
+                        "text": "\(message.text)",
+                    ]
+                )
+                after.postpone(message.told, at: clocks.wall())
+            }
             after.takeBack(message.left, to: before)
         }
         guard after != before else { return }
         try await records.cursors.keep(Self.cursor(of: channel), value: after, now: clocks.wall())
+    }
+
+    private func take(_ alarms: [Alarm], into ledger: inout AlertLedger) -> [AlertNews] {
+        let wall = clocks.wall()
+        return ledger.take(alarms, at: wall, isQuiet: quietHours?.contains(wall) ?? false)
     }
 
     /// Tells at least the number of alarms: one that a chat refuses does not hold up the others.

@@ -13,7 +13,7 @@ extension SettingsFile {
         "SECRET_KEY", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS", "APP_STORE_SHARED_SECRET",
         "OIDC_CLIENT_SECRET",
         // Whoever knows the address of a chat may write there.
-        "ALERTS_WEBHOOK", "ALERTS_SECRET",
+        "ALERTS_WEBHOOK", "ALERTS_SECRET", "ALERTS_EMAIL_PASSWORD",
     ]
 
     static let keys: [String: Key] = [
@@ -49,6 +49,21 @@ extension SettingsFile {
                 "expiry": .one("ALERTS_BEFORE_EXPIRY"),
             ]),
             "disk_percent": .number("ALERTS_DISK_PERCENT"),
+            "email": .block([
+                "host": .one("ALERTS_EMAIL_HOST"),
+                "port": .number("ALERTS_EMAIL_PORT"),
+                "tls": .one("ALERTS_EMAIL_TLS"),
+                "username": .one("ALERTS_EMAIL_USERNAME"),
+                "password": .one("ALERTS_EMAIL_PASSWORD"),
+                "from": .one("ALERTS_EMAIL_FROM"),
+                "to": .many("ALERTS_EMAIL_TO"),
+                "ca_file": .one("ALERTS_EMAIL_CA_FILE"),
+            ]),
+            "quiet_hours": .block([
+                "from": .one("ALERTS_QUIET_FROM"),
+                "to": .one("ALERTS_QUIET_TO"),
+                "time_zone": .one("ALERTS_QUIET_TIME_ZONE"),
+            ]),
         ]),
         "webhooks": .block(["allow_private": .truth("WEBHOOKS_ALLOW_PRIVATE")]),
         "app_store": .block(appStore),

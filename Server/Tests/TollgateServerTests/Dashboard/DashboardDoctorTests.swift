@@ -79,4 +79,71 @@ struct DashboardDoctorTests {
             #expect(!overview.text.contains("/dashboard/doctor"))
         }
     }
+
+    // MARK: - Test messages
+
+    private static func alerts() throws -> AlertSettings {
+        AlertSettings(
+            bounds: AlertBounds(),
+            webhook: try AlertWebhook(
+                url: "https://hooks.example.com/services/secret",
+                secret: nil,
+                allowsPrivate: false
+            ),
+            email: AlertTests.email
+        )
+    }
+
+    @Test(
+        "An admin sends a test message, and reads which channel took it and why another did not",
+        arguments: ["en", "ja"]
+    )
+    func tried(_ language: String) async throws {
+        let checkUp = CheckUp([.init("all") { Self.findings }])
+        try await TestServer.run(checkUp: checkUp, alerts: try Self.alerts()) { server in
+            server.receiver.answer { _ in WebhookResponse(status: 404) }
+            let refusal = MailFailed("It refused the mail: ‘550 <no>’.", isPermanent: true)
+            server.mailbox.refuse("boss@example.com", refusal)
+            var browser = try await server.staff(.admin)
+            browser.language = language
+            _ = try await browser.open("/dashboard/doctor")
+            #expect(server.mailbox.tries == 0, "looking sends nothing")
+            let page = try await browser.press("/dashboard/doctor/alert-test")
+            #expect(page.status == 200 && !page.text.contains("{{"))
+            for words in [
+                "hooks.example.com", "It answered 404", "ops@example.com",
+                "‘550 &lt;no&gt;’",
+                language == "en" ? "It took the test message." : "テストメッセージを受け取りました。",
+            ] {
+                #expect(page.text.contains(words), "\(words)")
+            }
+            #expect(!page.text.contains("services/secret"))
+            #expect(server.mailbox.mails.map(\.recipient) == ["ops@example.com"])
+            let log = try await browser.open("/dashboard/audit")
+            #expect(log.text.contains(language == "en" ? "Sent test messages" : "アラームのテスト"))
+        }
+    }
+
+    @Test("Only an admin sends test messages, and only with the token of a form")
+    func triedByOthers() async throws {
+        let checkUp = CheckUp([.init("all") { Self.findings }])
+        try await TestServer.run(checkUp: checkUp, alerts: try Self.alerts()) { server in
+            var support = try await server.staff(.support)
+            let refused = try await support.press("/dashboard/doctor/alert-test")
+            var admin = try await server.staff(.admin)
+            let forged = try await admin.open("/dashboard/doctor/alert-test", form: [:])
+            #expect(refused.status == 403 && forged.status == 403)
+            #expect(server.mailbox.tries == 0 && server.receiver.arrivals.isEmpty)
+        }
+    }
+
+    @Test("Without a channel, the page says how to set one")
+    func noChannel() async throws {
+        try await TestServer.run(checkUp: CheckUp([])) { server in
+            var browser = try await server.staff(.admin)
+            _ = try await browser.open("/dashboard/doctor")
+            let page = try await browser.press("/dashboard/doctor/alert-test")
+            #expect(page.text.contains("No channel is set."))
+        }
+    }
 }

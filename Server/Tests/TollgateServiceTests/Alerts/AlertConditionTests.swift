@@ -144,6 +144,43 @@ struct AlertConditionTests {
         #expect(Self.names(row.loud) == row.names)
     }
 
+    @Test("Alarms that lose money or lock out payers now are urgent, others wait until morning")
+    func urgency() {
+        func urgent(_ change: (inout AlertObservations) -> Void) -> [String] {
+            var seen = AlertObservations(wall: Self.wall, now: Self.now)
+            change(&seen)
+            return seen.alarms(AlertBounds()).filter(\.isUrgent).map(\.name)
+        }
+        let checks = [
+            "stripe.key", "app_store.notifications", "public_url", "clock", "backups",
+            "stripe.prices", "stripe.webhook_endpoint",
+        ]
+        #expect(
+            urgent { $0.failures = checks.map(Self.broken) }.sorted() == [
+                "check/app_store.notifications", "check/clock", "check/public_url",
+                "check/stripe.key",
+            ]
+        )
+        #expect(
+            urgent {
+                $0.parked = [("Stripe", 1)]
+                $0.questions = [("stripe_object", Self.now.advanced(by: -Self.hour))]
+                ($0.lockedOut, $0.letIn) = (1, 1)
+            } == ["parked/Stripe", "question/stripe_object", "access/locked_out"]
+        )
+        #expect(urgent { $0.deadlines = [("x", Self.acknowledgement(in: Self.day / 2))] } == [])
+        let near = urgent { $0.deadlines = [("x", Self.acknowledgement(in: Self.day / 2 - 1))] }
+        #expect(near == ["deadline/x/acknowledge"])
+        #expect(urgent { $0.endpoints = [Self.endpoint(dead: 1)] } == [])
+        #expect(urgent { $0.endpoints = [Self.endpoint(disabled: "410")] } == ["webhook/we_1"])
+        #expect(urgent { $0.disk = (1_000_000_000, 100_000_000_000) } == [])
+        #expect(urgent { $0.disk = (999_999_999, 100_000_000_000) } == ["disk"])
+        #expect(urgent { $0.endings = [("x", Self.wall.advanced(by: Self.day))] } == [])
+        #expect(
+            urgent { $0.endings = [("x", Self.wall.advanced(by: Self.day - 1))] } == ["expiry/x"]
+        )
+    }
+
     @Test("What waits for a customer to come is nobody's alarm")
     func customers() {
         let names = Self.names { seen in

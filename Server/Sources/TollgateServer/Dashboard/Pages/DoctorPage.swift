@@ -10,8 +10,13 @@ struct DoctorPage: DashboardPages {
     /// The longest wait for a store, below the usual patience of a proxy.
     private static let limit = Duration.seconds(30)
 
-    /// - Parameter findings: `nil` before anything was asked.
-    func doctor(_ findings: [Finding]?) throws -> Response {
+    /// - Parameters:
+    ///   - findings: `nil` before anything was asked.
+    ///   - outcomes: of test messages; `nil` before any was sent.
+    func doctor(
+        _ findings: [Finding]? = nil,
+        _ outcomes: [AlertTrial.Outcome]? = nil
+    ) throws -> Response {
         try visit.require(.admin)
         guard dashboard.checkUp != nil else { throw Refusal.nothingHere }
         let table = Table(
@@ -24,15 +29,11 @@ struct DoctorPage: DashboardPages {
             },
             empty: words["doctor_not_asked"]
         )
-        return page(
-            "dash_list",
-            words["nav_doctor"],
-            section: "doctor",
-            [
-                "table": table.model, "lead": words["doctor_lead"],
-                "action": "/dashboard/doctor/ask", "actionLabel": words["doctor_ask"],
-            ]
-        )
+        var content: Model = [
+            "findings": table.model, "hasTrial": dashboard.alertTrial != nil, "outcomes": false,
+        ]
+        if let outcomes { content["outcomes"] = outcomeTable(outcomes).model }
+        return page("dash_doctor", words["nav_doctor"], section: "doctor", content)
     }
 
     func examine() async throws -> Response {
@@ -42,6 +43,33 @@ struct DoctorPage: DashboardPages {
             await checkUp.findings(within: Self.limit)
         }
         return try doctor(findings)
+    }
+
+    /// Sends a test message to every channel of alarms.
+    func testAlerts() async throws -> Response {
+        try visit.require(.admin)
+        guard let trial = dashboard.alertTrial?() else { throw Refusal.nothingHere }
+        let outcomes = try await dashboard.alertTrials.run {
+            try await audited(Deed("alerts.test", "alerts")) { await trial.outcomes() }
+        }
+        return try doctor(nil, outcomes)
+    }
+
+    private func outcomeTable(_ outcomes: [AlertTrial.Outcome]) -> Table {
+        Table(
+            caption: words["alert_test"],
+            columns: [words["alert_channel"], words["state"], words["alert_test_result"]],
+            rows: outcomes.map { outcome -> [Cell] in
+                [
+                    Cell.noted(words["alert_channel_\(outcome.channel)"], outcome.place),
+                    outcome.failure == nil
+                        ? Cell.badge(words["doctor_ok"], "on")
+                        : Cell.badge(words["doctor_failed"], "bad"),
+                    outcome.failure.map { Cell.english($0) } ?? Cell(words["alert_test_taken"]),
+                ]
+            },
+            empty: words["alert_test_none"]
+        )
     }
 
     private func state(_ state: Finding.State) -> Cell {

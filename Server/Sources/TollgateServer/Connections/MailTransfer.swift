@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CCurl
+internal import Foundation
+internal import TollgateService
+
+/// One mail on its way to a mail server, on the thread that calls it.
+final class MailTransfer {
+    private let mail: Mail
+    private let server: MailServer
+    private let stop: OutgoingMail.Stop
+    /// The bytes of the mail that libcurl has not taken yet.
+    private var rest: ArraySlice<UInt8>
+    /// The last line that the server said, but for its good-bye.
+    private var reply = ""
+
+    init(_ mail: Mail, to server: MailServer, _ stop: OutgoingMail.Stop) {
+        (self.mail, self.server, self.stop) = (mail, server, stop)
+        rest = mail.bytes[...]
+    }
+
+    /// - Throws: `MailFailed`.
+    func run(within limit: Duration) throws {
+        guard LibCurl.isReady, let curl = curl_easy_init() else {
+            throw MailFailed("libcurl cannot be used on this machine.")
+        }
+        defer { curl_easy_cleanup(curl) }
+        let recipients = curl_slist_append(nil, "<\(mail.recipient)>")
+        defer { curl_slist_free_all(recipients) }
+        setUp(curl, within: limit)
+        _ = tollgate_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients)
+        let code = withExtendedLifetime(self) { curl_easy_perform(curl) }
+        guard code == CURLE_OK else { throw failure(code) }
+    }
+
+    // MARK: - What libcurl is told
+
+    private func setUp(_ curl: UnsafeMutableRawPointer, within limit: Duration) {
+        // Signals are for programs with one thread.
+        _ = tollgate_curl_set_long(curl, CURLOPT_NOSIGNAL, 1)
+        let milliseconds = Int(limit / .milliseconds(1))
+        _ = tollgate_curl_set_long(curl, CURLOPT_TIMEOUT_MS, milliseconds)
+        _ = tollgate_curl_set_long(curl, CURLOPT_CONNECTTIMEOUT_MS, min(10_000, milliseconds))
+        // Variables of the process that name a proxy are meant for HTTP.
+        _ = tollgate_curl_set_text(curl, CURLOPT_PROXY, "")
+        _ = tollgate_curl_set_text(curl, CURLOPT_URL, address)
+        _ = tollgate_curl_set_text(curl, CURLOPT_MAIL_FROM, "<\(mail.sender)>")
+        if server.security != .none {
+            _ = tollgate_curl_set_long(curl, CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue))
+            _ = tollgate_curl_set_long(
+                curl,
+                CURLOPT_SSLVERSION,
+                Int(CURL_SSLVERSION_TLSv1_2)
+            )
+        }
+        if let file = server.rootsFile { _ = tollgate_curl_set_text(curl, CURLOPT_CAINFO, file) }
+        if let username = server.username, let password = server.password {
+            _ = tollgate_curl_set_text(curl, CURLOPT_USERNAME, username)
+            _ = tollgate_curl_set_text(curl, CURLOPT_PASSWORD, password)
+        }
+        let own = Unmanaged.passUnretained(self).toOpaque()
+        _ = tollgate_curl_set_long(curl, CURLOPT_UPLOAD, 1)
+        _ = tollgate_curl_set_pointer(curl, CURLOPT_READDATA, own)
+        _ = tollgate_curl_set_transfer(curl, CURLOPT_READFUNCTION) { buffer, size, count, own in
+            MailTransfer.of(own).read(into: buffer, size * count)
+        }
+        _ = tollgate_curl_set_pointer(curl, CURLOPT_HEADERDATA, own)
+        _ = tollgate_curl_set_transfer(curl, CURLOPT_HEADERFUNCTION) { buffer, size, count, own in
+            MailTransfer.of(own).heard(buffer, size * count)
+        }
+        _ = tollgate_curl_set_long(curl, CURLOPT_NOPROGRESS, 0)
+        _ = tollgate_curl_set_pointer(curl, CURLOPT_XFERINFODATA, own)
+        _ = tollgate_curl_set_progress(curl) { own, _, _, _, _ in
+            MailTransfer.of(own).stop.isRequested ? 1 : 0
+        }
+    }
+
+    /// `smtp://smtp.example.com:587/example.com`; the path is the name by which we greet.
+    private var address: String {
+        let scheme =
+            switch server.security {
+            case .implicitTLS: "smtps"
+            case .startTLS, .none: "smtp"
+            }
+        let host =
+            server.host.contains(":") && !server.host.hasPrefix("[")
+            ? "[\(server.host)]" : server.host
+        let name = mail.sender.split(separator: "@").last ?? "localhost"
+        return "\(scheme)://\(host):\(server.port)/\(name)"
+    }
+
+    private static func of(_ pointer: UnsafeMutableRawPointer?) -> MailTransfer {
+        guard let pointer else { preconditionFailure("libcurl hands back what it was given") }
+        return Unmanaged<MailTransfer>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    private func read(into buffer: UnsafeMutablePointer<CChar>?, _ room: Int) -> Int {
+        guard let buffer else { return 0 }
+        let part = rest.prefix(room)
+        UnsafeMutableRawPointer(buffer).copyMemory(from: Array(part), byteCount: part.count)
+        rest = rest.dropFirst(part.count)
+        return part.count
+    }
+
+    private func heard(_ buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        guard let buffer else { return count }
+        let bytes = UnsafeRawBufferPointer(start: buffer, count: min(count, 512))
+        let line = String(decoding: bytes, as: UTF8.self)
+        if !line.hasPrefix("221") { reply = line }
+        return count
+    }
+
+    // MARK: - What went wrong
+
+    private func failure(_ code: CURLcode) -> MailFailed {
+        let place = "\(server.host):\(server.port)"
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return MailFailed("The name \(server.host) has no address: check ‘host’.")
+        case CURLE_COULDNT_CONNECT:
+            return MailFailed("Nobody answers at \(place): check ‘host’ and ‘port’.")
+        case CURLE_OPERATION_TIMEDOUT:
+            return MailFailed("\(place) did not answer in time.")
+        case CURLE_USE_SSL_FAILED:
+            return MailFailed(
+                "\(place) offers no STARTTLS, and nothing was sent without it: check ‘tls’ and ‘port’."
+            )
+        case CURLE_PEER_FAILED_VERIFICATION:
+            return MailFailed(
+                "The certificate of \(place) is for another name or time, or its issuer is not trusted: check ‘host’, or name the issuer's certificate in ‘ca_file’."
+            )
+        case CURLE_SSL_CACERT_BADFILE:
+            return MailFailed("The file of ‘ca_file’ cannot be read, or is not in PEM.")
+        case CURLE_SSL_CONNECT_ERROR:
+            return MailFailed("\(place) speaks no TLS from the first byte: check ‘tls’ and ‘port’.")
+        case CURLE_ABORTED_BY_CALLBACK:
+            return MailFailed("It was stopped.")
+        default:
+            return refusal(place, isLogin: code == CURLE_LOGIN_DENIED)
+        }
+    }
+
+    private func refusal(_ place: String, isLogin: Bool) -> MailFailed {
+        let status = Int(reply.prefix(3)) ?? 0
+        guard (400..<600).contains(status) else {
+            return MailFailed(
+                isLogin
+                    ? "\(place) offers no login by user name and password."
+                    : "The connection to \(place) failed."
+            )
+        }
+        let what = isLogin ? "refused the user name and password" : "refused the mail"
+        return MailFailed("\(place) \(what): \(quotedReply)", isPermanent: status >= 500)
+    }
+
+    /// The server's words on one line.
+    private var quotedReply: String {
+        let printable = reply.unicodeScalars.prefix(200).map { scalar -> Character in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: " "
+            default: Character(scalar)
+            }
+        }
+        let text = String(printable).trimmingCharacters(in: .whitespaces)
+        return "‘\(text)’."
+    }
+}

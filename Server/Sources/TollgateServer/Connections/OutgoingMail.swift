@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
+internal import Foundation
+internal import Synchronization
+public import TollgateService
+
+/// Hands mail to mail servers by SMTP; libcurl speaks it.
+public enum OutgoingMail {
+    /// Waiting for a mail server blocks a thread of this queue, and none that runs Swift's tasks.
+    private static let queue = DispatchQueue(label: "tollgate.mail", attributes: .concurrent)
+
+    /// Hands over one mail, within 25 seconds.
+    ///
+    /// The connection is ended early if the task is cancelled.
+    public static let transport: MailTransport = { mail, server in
+        try await send(mail, to: server, within: .seconds(25))
+    }
+
+    /// - Throws: `MailFailed`.
+    static func send(_ mail: Mail, to server: MailServer, within limit: Duration) async throws {
+        let stop = Stop()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation {
+                (continuation: CheckedContinuation<Void, any Error>) in
+                queue.async {
+                    let result = Result {
+                        try MailTransfer(mail, to: server, stop).run(within: limit)
+                    }
+                    continuation.resume(with: result)
+                }
+            }
+        } onCancel: {
+            stop.request()
+        }
+    }
+
+    /// A wish to end, which a thread looks at that cannot be interrupted.
+    final class Stop: Sendable {
+        private let flag = Mutex(false)
+
+        var isRequested: Bool { flag.withLock { $0 } }
+
+        func request() { flag.withLock { $0 = true } }
+    }
+}
