@@ -20,6 +20,7 @@ import test_stripe_commands
 from google_play import PACKAGE, Play
 from keys import key
 from ports import free_port
+from self_signed import certificate
 from test_staff_sign_in import Browser, added
 from tollgate_world import BINARY, ROOT, SECRET, Server, postgres
 
@@ -164,7 +165,7 @@ def test_a_file_that_is_no_database(tmp_path, settings):
 
 
 @contextlib.contextmanager
-def answering(status, seconds=0, **headers):
+def answering(status, seconds=0, tls=None, **headers):
     """A server with one answer, whose clock is that many seconds off; and the paths that were asked for."""
     asked = []
 
@@ -183,9 +184,11 @@ def answering(status, seconds=0, **headers):
             pass
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    if tls:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
+        yield f"http{'s' if tls else ''}://127.0.0.1:{server.server_port}", asked
     finally:
         server.shutdown()
 
@@ -197,6 +200,33 @@ def test_a_public_address_that_leads_elsewhere(tmp_path, settings):
     worst, sentence = state(findings, "public_url")
     assert worst == "failed" and "/healthz answers 302" in sentence, sentence
     assert asked == ["/healthz"]
+
+
+@pytest.mark.parametrize("name, days, expected, words", [
+    ("localhost", 60, "ok", "is valid until "),
+    ("localhost", 20.5, "warning", "ends in 20 days, on "),
+    ("localhost", 0.5, "warning", "ends in 0 days, on "),
+    ("localhost", -3, "failed", "expired on "),
+    ("other.example.com", 60, "failed", "is for another name"),
+])
+def test_the_certificate_of_the_public_address(tmp_path, settings, name, days, expected, words):
+    """What is trusted is asked by the request for /healthz; this looks at time and name."""
+    _, context = certificate(tmp_path, name, days)
+    with answering(200, tls=context) as (address, _):
+        findings = doctor(
+            tmp_path, settings | {"TOLLGATE_PUBLIC_URL": address.replace("127.0.0.1", "localhost") + "/"})
+    worst, sentence = state(findings, "public_url.certificate")
+    assert worst == expected and words in sentence, sentence
+    assert state(findings, "public_url")[0] == "failed", "nobody trusts its issuer"
+
+
+def test_an_address_without_tls_has_no_certificate(tmp_path, settings):
+    with answering(200) as (address, _):
+        findings = doctor(tmp_path, settings | {"TOLLGATE_PUBLIC_URL": address})
+        # It speaks no TLS, and there is no certificate to look at.
+        secure = doctor(tmp_path, settings | {"TOLLGATE_PUBLIC_URL": address.replace("http:", "https:")})
+    assert "public_url.certificate" not in {one["check"] for one in findings}
+    assert state(secure, "public_url.certificate")[0] == "skipped"
 
 
 @pytest.mark.parametrize("off, expected, words", [

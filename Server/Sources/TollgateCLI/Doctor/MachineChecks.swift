@@ -13,10 +13,13 @@ struct MachineChecks {
     let newestJournalRow: @Sendable () async throws -> Int64
 
     func all(over client: HTTPClient) async -> [Finding] {
-        [
+        let findings = [
             await clock(over: client), await database(), disk(), backups(),
             await publicAddress(over: client),
         ]
+        guard let certificate = await PublicCertificate(settings.publicURL)?.finding(at: Date())
+        else { return findings }
+        return findings + [certificate]
     }
 
     // MARK: - Clock
