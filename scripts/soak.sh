@@ -26,7 +26,7 @@ parts=(
     "sqlite     1000    50  SIGKILLs on SQLite"
     "postgres   1000    50  SIGKILLs on PostgreSQL"
     "failovers    20     4  failovers to a synchronous standby"
-    "planted       1     1  time all planted bugs, in whole worlds"
+    "planted      65     5  planted bugs, each in whole worlds"
     "orders      200    20  random orders of every scenario, on both databases"
     "mutants       6     1  parts in which nine of ten changed operators are noticed"
     "facts   1000000 250000 random orders of random facts"
@@ -87,7 +87,7 @@ piece() {
             local changed=(core app_store stripe ledger stripe_reads google_play)
             python3 scripts/mutants/mutants.py "${changed[$3]}"
             ;;
-        planted) TOLLGATE_PLANTED=1 swift_test --filter plantedInWholeWorlds ;;
+        planted) TOLLGATE_PLANTED="$3+$count" swift_test --filter plantedInWholeWorlds ;;
         facts)
             bash scripts/swift.sh build --build-tests &&
                 TOLLGATE_ORDERS="$count" .build/debug/BillingSDKPackageTests.xctest \
@@ -150,7 +150,8 @@ while [ "$going" = 1 ]; do
         [ $((number - done)) -lt "$count" ] && count=$((number - done))
         seed="$(pieces "$part")"
         # What is counted follows what is done; elsewhere each piece has the next seed.
-        [[ "$part" = worlds* || "$part" = calm* || "$part" = large || "$part" = mutants ]] && seed="$done"
+        [[ "$part" = worlds* || "$part" = calm* || "$part" = large || "$part" = mutants ||
+            "$part" = planted ]] && seed="$done"
         log="$out/$part-$seed.log"
         begun=$SECONDS
         result=ok

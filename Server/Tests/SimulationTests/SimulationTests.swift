@@ -186,27 +186,26 @@ struct SimulationTests {
 
     /// `make soak PARTS=planted`: whole worlds until each bug is found, and the smallest one of it.
     ///
-    /// `TOLLGATE_PLANTED=refundIgnored,successOnFailure` looks for these alone, and keeps the other rows.
+    /// `TOLLGATE_PLANTED=refundIgnored,successOnFailure` looks for these alone, `TOLLGATE_PLANTED=10+5` for
+    /// the five after the first ten. The rows of the others stay.
     @Test(
         "every planted bug is found within 200 worlds",
         .enabled(if: environment["TOLLGATE_PLANTED"] != nil)
     )
     func plantedInWholeWorlds() async throws {
         let worlds = try SimulatedWorlds(on: .sqlite)
+        let wanted = try Self.wanted(Self.environment["TOLLGATE_PLANTED"] ?? "")
         let rows = Mutex<[PlantedBug: String]>([:])
-        let names = Set(
-            (Self.environment["TOLLGATE_PLANTED"] ?? "").split(separator: ",").map(String.init)
-        )
-        let wanted = PlantedBug.allCases.filter { names.contains($0.rawValue) }
-        if !wanted.isEmpty {
-            for line in try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n") {
-                guard let name = line.split(separator: "\t").first, !names.contains(String(name)),
-                    let bug = PlantedBug(rawValue: String(name))
-                else { continue }
-                rows.withLock { $0[bug] = String(line) }
-            }
+        for line in try String(contentsOf: Self.file, encoding: .utf8).split(separator: "\n") {
+            guard
+                let bug = line.split(separator: "\t").first.flatMap({
+                    PlantedBug(rawValue: "\($0)")
+                }),
+                !wanted.contains(bug)
+            else { continue }
+            rows.withLock { $0[bug] = String(line) }
         }
-        try await inParallel(wanted.isEmpty ? PlantedBug.allCases : wanted) { bug in
+        try await inParallel(wanted) { bug in
             guard let small = try await Self.smallWorld(that: bug, in: worlds) else { return }
             let acts = (small.acts ?? []).sorted().map(String.init).joined(separator: ",")
             let row = "\(bug.rawValue)\t\(small.seed)\t\(small.trouble.name)\t\(acts)"
@@ -215,6 +214,30 @@ struct SimulationTests {
         let found = rows.withLock { rows in PlantedBug.allCases.compactMap { rows[$0] } }
         let text = (["bug\tseed\tfaults\tacts"] + found).joined(separator: "\n") + "\n"
         try Data(text.utf8).write(to: Self.file)
+    }
+
+    /// The bugs of a list of names, or those of `FIRST+COUNT`.
+    private static func wanted(_ text: String) throws -> [PlantedBug] {
+        let range = text.split(separator: "+").compactMap { Int($0) }
+        if range.count == 2 {
+            return Array(PlantedBug.allCases.dropFirst(range[0]).prefix(range[1]))
+        }
+        return try text.split(separator: ",").map { name in
+            try #require(
+                PlantedBug(rawValue: "\(name)"),
+                "TOLLGATE_PLANTED: no bug is called '\(name)'"
+            )
+        }
+    }
+
+    @Test("the soak plants every bug")
+    func soakPlantsAll() throws {
+        let soak = try String(
+            contentsOf: Self.file.appendingPathComponent("../../../../scripts/soak.sh")
+                .standardized,
+            encoding: .utf8
+        )
+        #expect(soak.contains("\"planted      \(PlantedBug.allCases.count) "))
     }
 
     /// A world of few acts that finds the bug and holds without it; `nil`: there is none so small.

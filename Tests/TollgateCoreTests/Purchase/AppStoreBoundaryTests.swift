@@ -445,6 +445,16 @@ struct AppStoreBoundaryTests {
             ],
             expected: [.on(36, .payment), .off(37), .on(79, .payment), .off(80)]
         ),
+        Story(
+            testDescription:
+                "a receipt that repeats a signed transaction under another id adds nothing",
+            facts: [
+                .paid("p1", 0, 30), .paid("p2", 30, 60),
+                .paid("web", 0, 30, said: 1, transaction: "tp1", source: "receipt:t"),
+            ],
+            expected: [.on(29, .payment), .on(59, .payment), .on(60, .renewal)],
+            coins: 20
+        ),
     ]
 
     /// RULES §2.14: a renewal that was charged ahead.
@@ -542,6 +552,13 @@ struct AppStoreBoundaryTests {
         )
         let short: [Fact] = [.paid("p1", 0, 30), .terms(30, grace: 31), .status(4, 30)]
         #expect(!Self.asks(short + [.status(3, 32, source: "receipt:t")]))
+        // Only a grace period without a date lasts longer than what was signed.
+        #expect(
+            !Self.asks([
+                .paid("p1", 0, 30), .status(1, 29.9, reaching: 30),
+                .status(2, 31, source: "receipt:t"),
+            ])
+        )
         // Nothing was signed to last, both say that billing failed, or the receipt is not newer.
         #expect(!Self.asks([.paid("p1", 0, 30), .status(2, 45, source: "receipt:t")]))
         #expect(!Self.asks(terms + [.status(3, 40), .status(2, 45, source: "receipt:t")]))
@@ -566,6 +583,7 @@ struct AppStoreBoundaryTests {
         #expect(!Self.asks([paid, status(29), .paid("p2", 20, 29, Shop.yearly, said: 29)]))
         // What a status says in the first instant of a period is about that period.
         #expect(Self.asks([.paid("p2", 30, 60, said: 29), status(30)]))
+        #expect(!Self.asks([.paid("p2", 30, 60, said: 29), status(29.9)]))
         #expect(!Self.asks([.paid("p2", 30, 60, said: 29), .status(5, 30)]))
         // A receipt's plan without an end is over after the catalog's month.
         #expect(!Self.asks([.bought("1", .autoRenewable, "monthly", on: 0), status(40)]))

@@ -119,11 +119,11 @@ extension GooglePlayRecord {
         var since = start
         for suspension in suspensions ?? []
         where since <= suspension.since && suspension.since < end {
-            if since < suspension.since { spans.append((since, suspension.since)) }
+            spans.append((since, suspension.since))
             since = resumed(after: suspension, read) ?? end
         }
-        if since < end { spans.append((since, end)) }
-        return spans
+        spans.append((since, end))
+        return spans.filter { $0.since < $0.until }
     }
 
     /// The first time that was paid for after an account hold or a pause: with a new order, or, of an
