@@ -15,8 +15,8 @@ public struct GooglePlaySetUp: Sendable {
     public var bucket: GooglePlay.StorageClient?
     /// Queries per minute that Google allows for each kind of call.
     public var quotas = PlayQuotas.Limits()
-    /// The number of reads at the same time.
-    public var readsAtOnce = 8
+    /// The number of reads at the same time; they share commits.
+    public var readsAtOnce = 25
 
     public init() {}
 

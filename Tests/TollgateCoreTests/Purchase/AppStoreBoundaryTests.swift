@@ -452,7 +452,7 @@ struct AppStoreBoundaryTests {
                 .paid("p1", 0, 30), .paid("p2", 30, 60),
                 .paid("web", 0, 30, said: 1, transaction: "tp1", source: "receipt:t"),
             ],
-            expected: [.on(29, .payment), .on(59, .payment), .on(60, .renewal)],
+            expected: [.on(29, .payment), .on(59, .payment), .off(60)],
             coins: 20
         ),
     ]
