@@ -13,6 +13,7 @@ final class FakeServer: Sendable {
     }
 
     struct World: Sendable {
+        var isButtonActive = true
         var mood = Mood.well
         /// How it misbehaves on single paths, whatever its mood.
         var moods: [String: Mood] = [:]
@@ -150,7 +151,7 @@ final class FakeServer: Sendable {
             return try Self.ok(
                 API.BuyButton(
                     id: "buy_btn_monthly",
-                    active: true,
+                    active: world.isButtonActive,
                     callToAction: "Subscribe",
                     checkoutURL: "https://shop.example/anonymous",
                     lineItemGroup: .init(amountTotal: "1500", currency: "jpy"),

@@ -93,8 +93,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("pt_BR", ["pt-BR", "pt"]), ("zh_CN", ["zh-CN", "zh", "zh-Hans"]),
-        ("zh-Hant_TW", ["zh-Hant-TW", "zh-Hant", "zh"]), ("de_DE@currency=eur", ["de-DE", "de"]),
+        ("pt_BR", ["pt-BR", "pt", "en"]), ("zh_CN", ["zh-CN", "zh", "zh-Hans"]),
+        ("zh-Hant_TW", ["zh-Hant-TW", "zh-Hant", "zh", "en"]),
+        ("zh_TW", ["zh-TW", "zh", "zh-Hant", "en"]), ("de_DE@currency=eur", ["de-DE", "de"]),
         ("", []),
     ])
     func anAppsFolderIsFoundByItsLocale(_ locale: String, _ folders: [String]) {

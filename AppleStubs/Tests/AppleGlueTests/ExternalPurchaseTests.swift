@@ -44,7 +44,10 @@ extension OnePhone {
             handOver: @MainActor () throws -> Void = {}
         ) async throws -> (ExternalCheckout, [String?]) {
             var handed: [String?] = []
-            let outcome = try await purchases.openCheckout(of: button()) { tokens in
+            let outcome = try await purchases.openCheckout(
+                of: button(),
+                tokens: [.acquisition, .services]
+            ) { tokens in
                 #expect(!isBegun && opened.isEmpty)
                 handed = tokens.map(\.externalPurchaseID)
                 try handOver()
@@ -123,7 +126,10 @@ extension OnePhone {
             var handed = 0
             var refused: (any Error)?
             do {
-                _ = try await purchases.openCheckout(of: button) { handed = $0.count }
+                _ = try await purchases.openCheckout(
+                    of: button,
+                    tokens: [.acquisition, .services]
+                ) { handed = $0.count }
             } catch {
                 refused = error
             }
@@ -146,27 +152,56 @@ extension OnePhone {
             #expect(shown.map(\.host) == ["shop.example"] && kinds == [.inApp] && opened.isEmpty)
         }
 
+        @Test func aNoticeOfAPageWithinTheAppNeedsSomethingThatShowsIt() async throws {
+            await #expect(throws: BillingSDKError.self) {
+                try await purchases.openCheckout(
+                    of: button(),
+                    notice: .withinApp,
+                    tokens: [.inApp]
+                ) { _ in }
+            }
+            #expect(apple.calls.isEmpty && opened.isEmpty && !isBegun)
+        }
+
+        @Test func aButtonThatIsNotActiveShowsNoNotice() async throws {
+            app.server.world.withLock { $0.isButtonActive = false }
+            #expect(try await checkout().0 == .notEligible)
+            let outcome = try await purchases.openCheckoutAfterNoticeSheet(
+                of: button(),
+                open: { _ in }
+            ) { _ in }
+            #expect(outcome == .notEligible && apple.calls.isEmpty && !isBegun)
+        }
+
         // MARK: - Apple's notice sheet
 
         @Test func theNoticeSheetGivesItsOwnToken() async throws {
             #expect(await purchases.canPresentNoticeSheet)
             var handed: [String?] = []
-            let outcome = try await purchases.openCheckoutAfterNoticeSheet(of: button()) { tokens in
-                handed = tokens.map(\.externalPurchaseID)
-            }
+            var shown: [URL] = []
+            let outcome = try await purchases.openCheckoutAfterNoticeSheet(
+                of: button(),
+                open: { shown.append($0) },
+                handOver: { handed = $0.map(\.externalPurchaseID) }
+            )
             let page = try #require(URL(string: "https://shop.example/cus_ada"))
             #expect(outcome == .opened(page) && handed == ["3"])
-            #expect(apple.calls == ["notice sheet"] && opened == [page.absoluteString])
+            #expect(apple.calls == ["notice sheet"] && shown == [page] && opened.isEmpty)
         }
 
         @Test func whoTurnsBackAtTheNoticeSheetBuysNothing() async throws {
             apple.goesOn = false
-            let outcome = try await purchases.openCheckoutAfterNoticeSheet(of: button()) { _ in
-                Issue.record("handed over")
-            }
+            let outcome = try await purchases.openCheckoutAfterNoticeSheet(
+                of: button(),
+                open: { _ in Issue.record("shown") },
+                handOver: { _ in Issue.record("handed over") }
+            )
             #expect(outcome == .cancelled && opened.isEmpty && !isBegun)
             apple.isAllowed = false
-            let refused = try await purchases.openCheckoutAfterNoticeSheet(of: button()) { _ in }
+            let refused = try await purchases.openCheckoutAfterNoticeSheet(
+                of: button(),
+                open: { _ in }
+            ) { _ in }
             #expect(refused == .notEligible && apple.calls == ["notice sheet"])
         }
 

@@ -95,6 +95,43 @@ extension OnePhone {
             #expect(await entitlement("premium", of: billing) == (false, nil))
         }
 
+        @Test func aProviderThatNeverAnswersHoldsUpNobodyOnceTheCustomerHasChanged() async throws {
+            let app = TestApp()
+            app.server.grant("premium", to: "cus_ada")
+            let billing = TGBilling(sdk: app.billing)
+            let (server, calls) = (app.server, Locked(0))
+            billing.setCustomerSessionProvider { done in
+                let isFirst = calls.withLock { calls in
+                    calls += 1
+                    return calls == 1
+                }
+                guard !isFirst else { return }
+                let session = server.session(for: "cus_ada")
+                done(
+                    TGBillingCustomerSession(
+                        clientSecret: session.clientSecret,
+                        expiresAt: session.expiresAt,
+                        customer: session.customer
+                    ),
+                    nil
+                )
+            }
+            let waiting = Task { await entitlement("premium", of: billing) }
+            while calls.withLock(\.self) == 0 { await Task.yield() }
+            await answer { done in billing.customerDidChange { done(()) } }
+            // Its handler runs, whatever it says: it asked before the customer changed.
+            _ = await waiting.value
+            #expect(await entitlement("premium", of: billing).0)
+        }
+
+        @Test func anActivityWithoutALinkIsNoCheckout() async throws {
+            let billing = TGBilling(sdk: TestApp().billing)
+            let outcome = await answer { done in
+                billing.handleCheckoutReturn(nil) { done($0) }
+            }
+            #expect(outcome == .notACheckout)
+        }
+
         @Test func afterSignOutNothingIsLeft() async throws {
             let app = TestApp(maximumStale: 36000)
             app.server.grant("premium", to: "cus_ada")

@@ -11,6 +11,7 @@ import queue
 import socket
 import subprocess
 import threading
+import time
 
 import pytest
 from aiosmtpd.controller import Controller
@@ -137,6 +138,56 @@ def test_user_name_and_password_go_over_tls_only(folder, monkeypatch, implicit):
         assert failure(folder, settings(port, more)) is None
     is_secure, _ = mailbox.mails.get(timeout=30)
     assert is_secure and mailbox.logins == [(("tollgate", "s3cret, with a comma"), True)]
+
+
+class OffersMore(Mailbox):
+    """A mail server that would rather be logged in to in ways that need more than a password."""
+
+    def log_in(self, server, session, envelope, mechanism, data):
+        self.logins.append((data.login.decode(), data.password.decode()))
+        return AuthResult(success=True, handled=False)
+
+    async def auth_GSSAPI(self, server, arguments):
+        return AuthResult(success=False, handled=False)
+
+    async def auth_CRAM__MD5(self, server, arguments):
+        return AuthResult(success=False, handled=False)
+
+
+def test_the_login_is_by_password_whatever_else_is_offered(folder, monkeypatch):
+    monkeypatch.setenv("MAIL_PASSWORD", "s3cret")
+    pem, context = certificate(folder)
+    more = f"tls: starttls\nca_file: {pem}\n" + CREDENTIALS.replace("tollgate", OPS)
+    with mail_server(OffersMore(), auth_required=True, tls_context=context, require_starttls=True) as (
+            mailbox, port):
+        assert failure(folder, settings(port, more)) is None
+    assert mailbox.logins == [(OPS, "s3cret")]
+
+
+def test_a_server_that_is_silent_after_it_has_taken_the_mail_has_taken_it(folder):
+    """The answer to QUIT never comes; libcurl alone would wait two minutes for it."""
+    def speak(listening, heard):
+        link, _ = listening.accept()
+        with link, link.makefile("rwb", 0) as lines:
+            lines.write(b"220 mail.example.com\r\n")
+            while line := lines.readline():
+                if line.startswith(b"QUIT"):
+                    heard.set()
+                    lines.read()
+                elif line.startswith(b"DATA"):
+                    lines.write(b"354 go on\r\n")
+                    while lines.readline().rstrip() != b".":
+                        pass
+                    lines.write(b"250 taken\r\n")
+                else:
+                    lines.write(b"250 mail.example.com\r\n")
+
+    heard = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=speak, args=(listening, heard), daemon=True).start()
+        began = time.monotonic()
+        assert failure(folder, settings(listening.getsockname()[1])) is None
+    assert heard.is_set() and time.monotonic() - began < 60
 
 
 def test_nothing_is_sent_without_the_tls_that_is_wanted(folder, monkeypatch):

@@ -464,6 +464,13 @@ def test_a_populated_demo_has_months_behind_it(browser, populated):
     assert column("tr.subtotal", units) == [str(count) for count in by_store.values()]
     assert column("tr.total", units) == [str(sum(by_store.values()))]
     judge(page, "sales of a populated demo")
+    # The stores' reports of the last days have come, and say what the record says.
+    page.goto(f"{base}/reconciliation")
+    coverage = page.locator("section[aria-labelledby=coverage]")
+    for name in ("App Store", "Stripe"):
+        expect(coverage).to_contain_text(name)
+    expect(page.locator(".notice.refusal")).to_have_count(0)
+    judge(page, "reconciliation of a populated demo")
     assert page.complaints == []
     page.context.close()
 

@@ -5,13 +5,16 @@
     /// Purchases outside the App Store, as Apple asks for them: its notice first, then its token, then your
     /// checkout.
     ///
-    /// Each of Apple's three ways needs an entitlement of its own from Apple:
+    /// Each of Apple's three ways needs an entitlement of its own from Apple, and keys in Info.plist:
     ///
-    /// | way | entitlement | calls |
-    /// | --- | --- | --- |
-    /// | a link of your own (EU, Japan) | `com.apple.developer.storekit.custom-purchase-link.allowed-regions`, `…external-purchase-link` | ``isEligible``, ``getTokens(_:)``, ``openCheckout(of:notice:tokens:open:handOver:)`` |
-    /// | a purchase within the app (EEA, South Korea) | `com.apple.developer.storekit.external-purchase` | ``canPresentNoticeSheet``, ``openCheckoutAfterNoticeSheet(of:open:handOver:)`` |
-    /// | a link in Info.plist (EEA, Russia) | `com.apple.developer.storekit.external-purchase-link` | ``canOpenLink``, ``openLink()``, ``getEligibleLinks()``, ``openLink(_:)`` |
+    /// | way | entitlement | Info.plist | calls |
+    /// | --- | --- | --- | --- |
+    /// | a link of your own (EU, Japan) | `com.apple.developer.storekit.custom-purchase-link.allowed-regions`, or `…external-purchase-link` | none, or `SKExternalPurchaseCustomLinkRegions` | ``isEligible``, ``getTokens(_:)``, ``openCheckout(of:notice:tokens:open:handOver:)`` |
+    /// | a purchase within the app (EEA, South Korea) | `com.apple.developer.storekit.external-purchase` | `SKExternalPurchase` | ``canPresentNoticeSheet``, ``openCheckoutAfterNoticeSheet(of:open:handOver:)`` |
+    /// | a link in Info.plist (EEA, Russia) | `com.apple.developer.storekit.external-purchase-link` | `SKExternalPurchaseLink`, `SKExternalPurchaseMultiLink` | ``canOpenLink``, ``openLink()``, ``getEligibleLinks()``, ``openLink(_:)`` |
+    ///
+    /// In the App Store of the United States an app needs none of them to lead to its checkout (App Review
+    /// Guideline 3.1.1(a)): open the page of ``BuyButton/checkout()`` there.
     ///
     /// The tokens are the app's to keep: Tollgate's server does not take them yet. Send them to your own
     /// backend in `handOver`, with the customer; it reports them to Apple.
@@ -54,7 +57,7 @@
 
     @available(iOS 18.1, macOS 15.1, macCatalyst 18.1, *)
     extension ExternalPurchases {
-        /// True where the app may lead to a checkout of its own now.
+        /// True where Apple's API applies now, and the app may lead to a checkout of its own by it.
         ///
         /// Ask before you show a button, and again when
         /// ``BillingSDK/BillingSDK/storefrontUpdates`` tells of another country.
@@ -97,20 +100,27 @@
         ///   - button: what is bought.
         ///   - notice: where the page opens.
         ///   - kinds: the kinds of tokens to hand over, by the customer's country.
-        ///   - open: shows the page; `nil`: the browser does.
+        ///   - open: shows the page; `nil`: the browser does. ``Notice/withinApp`` needs one.
         ///   - handOver: keeps the tokens before anything is bought; throw to stop.
-        /// - Returns: ``ExternalCheckout/notEligible`` where Apple does not allow it; nothing was shown then.
-        /// - Throws: StoreKit's errors; what `handOver` throws; as ``BuyButton/checkout()``. No page was
-        ///   opened then.
+        /// - Returns: ``ExternalCheckout/notEligible`` where Apple does not allow it, or the button is not
+        ///   active; nothing was shown then.
+        /// - Throws: StoreKit's errors; what `handOver` throws; as ``BuyButton/checkout()``;
+        ///   ``BillingSDKError/invalidConfiguration(_:)`` without `open` where the notice needs one. No page
+        ///   was opened then.
         @MainActor
         public func openCheckout(
             of button: BuyButton,
             notice: Notice = .browser,
-            tokens kinds: [ExternalPurchaseToken.Kind] = [.acquisition, .services],
+            tokens kinds: [ExternalPurchaseToken.Kind],
             open: Open? = nil,
             handOver: HandOver
         ) async throws -> ExternalCheckout {
-            guard await isEligible else { return .notEligible }
+            if notice == .withinApp, open == nil {
+                throw BillingSDKError.invalidConfiguration(
+                    "Pass open: the notice says that the page is shown within the app."
+                )
+            }
+            guard button.active, await isEligible else { return .notEligible }
             let type: ExternalPurchaseCustomLink.NoticeType =
                 switch notice {
                 case .browser: .browser
@@ -152,18 +162,19 @@
         /// <https://developer.apple.com/documentation/storekit/externalpurchase/presentnoticesheet()>
         /// - Parameters:
         ///   - button: what is bought.
-        ///   - open: shows the page; `nil`: the browser does.
+        ///   - open: shows the page within the app, as the sheet says.
         ///   - handOver: keeps the token before anything is bought; throw to stop.
-        /// - Returns: ``ExternalCheckout/notEligible`` where Apple does not allow it; nothing was shown then.
+        /// - Returns: ``ExternalCheckout/notEligible`` where Apple does not allow it, or the button is not
+        ///   active; nothing was shown then.
         /// - Throws: StoreKit's errors; what `handOver` throws; as ``BuyButton/checkout()``. No page was
         ///   opened then.
         @MainActor
         public func openCheckoutAfterNoticeSheet(
             of button: BuyButton,
-            open: Open? = nil,
+            open: @escaping Open,
             handOver: HandOver
         ) async throws -> ExternalCheckout {
-            guard await canPresentNoticeSheet else { return .notEligible }
+            guard button.active, await canPresentNoticeSheet else { return .notEligible }
             return try await openCheckout(
                 of: button,
                 after: {

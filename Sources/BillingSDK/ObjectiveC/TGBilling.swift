@@ -109,8 +109,9 @@
         /// Sets how to get a session for the customer who is signed in to the app.
         ///
         /// The block asks the app's own backend and calls what it is given once: with a session, with `nil`
-        /// and `nil` where nobody is signed in, or with an error where the backend cannot be reached. It is
-        /// called on no particular thread, never twice at a time. See
+        /// and `nil` where nobody is signed in, or with an error where the backend cannot be reached: until
+        /// then everything that needs the session waits. It is called on no particular thread, and not again
+        /// before it has answered or the customer has changed. See
         /// ``BillingSDK/BillingSDK/setCustomerSessionProvider(_:)``.
         public func setCustomerSessionProvider(
             _ provider:
@@ -119,17 +120,16 @@
                 ) -> Void
         ) {
             sdk.setCustomerSessionProvider {
-                try await withCheckedThrowingContinuation { continuation in
-                    let isAnswered = Locked(false)
-                    provider { session, error in
-                        let isFirst = isAnswered.withLock { isAnswered in
-                            defer { isAnswered = true }
-                            return !isAnswered
+                let answer = SessionAnswer()
+                return try await withTaskCancellationHandler {
+                    try await withCheckedThrowingContinuation { continuation in
+                        answer.wait(continuation)
+                        provider { session, error in
+                            answer.give(error.map { .failure($0) } ?? .success(session?.details))
                         }
-                        guard isFirst else { return }
-                        if let error { return continuation.resume(throwing: error) }
-                        continuation.resume(returning: session?.details)
                     }
+                } onCancel: {
+                    answer.give(.failure(CancellationError()))
                 }
             }
         }
@@ -194,12 +194,17 @@
         }
 
         /// Takes a universal link that opened the app, and says how its checkout went; call it with every link.
+        ///
+        /// Without a link, as in an activity of Spotlight's, it is no checkout.
         public func handleCheckoutReturn(
-            _ url: URL,
+            _ url: URL?,
             completion: @escaping @MainActor @Sendable (TGBillingCheckoutReturn) -> Void
         ) {
             answer(
-                { TGBillingCheckoutReturn(await self.sdk.handleCheckoutReturn(url)) },
+                {
+                    guard let url else { return .notACheckout }
+                    return TGBillingCheckoutReturn(await self.sdk.handleCheckoutReturn(url))
+                },
                 { outcome, _ in completion(outcome ?? .notACheckout) }
             )
         }
@@ -233,5 +238,37 @@
                 }
             }
         #endif
+    }
+
+    /// The first answer to one question for a session: the block's, or that nobody waits for it any more.
+    private final class SessionAnswer: Sendable {
+        typealias Answer = Result<UBCustomerSessionDetails?, any Error>
+        typealias Continuation = CheckedContinuation<UBCustomerSessionDetails?, any Error>
+
+        private struct State {
+            var continuation: Continuation?
+            var answer: Answer?
+        }
+
+        private let state = Locked(State())
+
+        func wait(_ continuation: Continuation) {
+            let early = state.withLock { state in
+                if state.answer == nil { state.continuation = continuation }
+                return state.answer
+            }
+            if let early { continuation.resume(with: early) }
+        }
+
+        /// Answers are given once; later ones are ignored.
+        func give(_ answer: Answer) {
+            let waiting = state.withLock { state -> Continuation? in
+                guard state.answer == nil else { return nil }
+                state.answer = answer
+                defer { state.continuation = nil }
+                return state.continuation
+            }
+            waiting?.resume(with: answer)
+        }
     }
 #endif

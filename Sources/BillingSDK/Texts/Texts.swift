@@ -50,7 +50,8 @@ struct Texts: Sendable {
         return languages.contains(first) ? first : languages[0]
     }
 
-    /// The names that an app's folder for a locale may have: for `pt_BR` `pt-BR`, then `pt`.
+    /// The names that an app's folder for a locale may have: for `pt_BR` `pt-BR`, then `pt`, then that of
+    /// the language that the SDK speaks instead, `en`.
     static func folders(for identifier: String) -> [String] {
         var parts = identifier.split { $0 == "@" }.first?.split { $0 == "_" || $0 == "-" } ?? []
         var folders: [String] = []
@@ -58,9 +59,13 @@ struct Texts: Sendable {
             folders.append(parts.joined(separator: "-"))
             parts.removeLast()
         }
-        let known = language(of: identifier)
+        guard let language = folders.last else { return [] }
+        let known = self.language(of: identifier)
         // Chinese is named by its script, also where the locale names only the country.
-        if let last = folders.last, known.hasPrefix(last + "-") { folders.append(known) }
+        let script = language != "zh" ? nil : known == "zh-Hans" ? known : "zh-Hant"
+        for name in [script, known].compactMap(\.self) where !folders.contains(name) {
+            folders.append(name)
+        }
         return folders
     }
 

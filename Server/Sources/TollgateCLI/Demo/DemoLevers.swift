@@ -132,6 +132,7 @@ struct DemoLevers: Sendable {
                 let then = duration.adding(to: await world.clock.now)
             else { throw Refusal(description: "That is no time to wait.") }
             await world.advance(to: then)
+            await world.fetchReports()
             return
         }
         if lever.hasPrefix("google-play-") {

@@ -43,6 +43,7 @@ struct DemoPopulator: Sendable {
             }
         }
         await world.advance(to: end)
+        await world.fetchReports()
         return refused
     }
 

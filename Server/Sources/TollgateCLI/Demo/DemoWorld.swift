@@ -88,11 +88,21 @@ struct DemoWorld: Sendable {
             database: database,
             catalog: catalog,
             appStore: verifier,
-            appStoreClients: try await AppStoreClients(
-                appStore,
-                bundleID: Self.bundleID,
-                at: addresses.appStore,
+            appStoreClients: AppStoreClients(
+                key: try await appStore.demoKey,
+                bundleIDs: [Self.bundleID],
+                baseURL: "http://\(addresses.appStore.host):\(addresses.appStore.port)",
                 over: client
+            ),
+            // Apple has no reports of its sandbox; the simulated store does.
+            appStoreOptions: AppStoreOptions(
+                connect: AppStore.ConnectClient(
+                    key: try await appStore.demoKey,
+                    vendorNumber: "80000000",
+                    host: "http://\(addresses.appStore.host):\(addresses.appStore.port)",
+                    transport: appStoreTransport(over: client),
+                    now: { SystemClock.now().milliseconds }
+                )
             ),
             stripe: stripeClient,
             googlePlay: try await GooglePlaySetUp(
@@ -189,6 +199,12 @@ struct DemoWorld: Sendable {
 
     private static let googlePlayQuestions = "google_play"
 
+    /// Fetches the stores' reports of the days that are over and compares them with the record, before
+    /// the server's next hour would.
+    func fetchReports() async {
+        await server.tollgate.accounts.fetchReportsIfDue(every: 0)
+    }
+
     /// A page that signs the demo's admin in to the dashboard, once.
     func dashboardLink() async throws -> String {
         let tollgate = server.tollgate
@@ -263,24 +279,15 @@ private struct Beside: Service {
     }
 }
 
-extension AppStoreClients {
-    /// Speaks to the simulated App Store with its own key.
-    fileprivate init(
-        _ appStore: SimulatedAppStore,
-        bundleID: String,
-        at address: ListenAddress,
-        over client: HTTPClient
-    ) async throws {
-        let key = await appStore.apiKey
-        self.init(
-            key: try AppStore.APIKey(
-                issuerID: key.issuerID,
-                keyID: key.keyID,
-                pem: key.privateKeyPEM
-            ),
-            bundleIDs: [bundleID],
-            baseURL: "http://\(address.host):\(address.port)",
-            over: client
-        )
+extension SimulatedAppStore {
+    /// The key with which the server speaks to it.
+    fileprivate var demoKey: AppStore.APIKey {
+        get throws {
+            try AppStore.APIKey(
+                issuerID: apiKey.issuerID,
+                keyID: apiKey.keyID,
+                pem: apiKey.privateKeyPEM
+            )
+        }
     }
 }

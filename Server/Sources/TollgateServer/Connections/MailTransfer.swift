@@ -23,12 +23,14 @@ final class MailTransfer {
         guard LibCurl.isReady, let curl = curl_easy_init() else {
             throw MailFailed("libcurl cannot be used on this machine.")
         }
-        defer { curl_easy_cleanup(curl) }
+        // The good-bye is said within the cleanup.
+        defer { withExtendedLifetime(self) { curl_easy_cleanup(curl) } }
         let recipients = curl_slist_append(nil, "<\(mail.recipient)>")
         defer { curl_slist_free_all(recipients) }
         setUp(curl, within: limit)
+        try protect(curl)
         _ = tollgate_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients)
-        let code = withExtendedLifetime(self) { curl_easy_perform(curl) }
+        let code = curl_easy_perform(curl)
         guard code == CURLE_OK else { throw failure(code) }
     }
 
@@ -40,22 +42,22 @@ final class MailTransfer {
         let milliseconds = Int(limit / .milliseconds(1))
         _ = tollgate_curl_set_long(curl, CURLOPT_TIMEOUT_MS, milliseconds)
         _ = tollgate_curl_set_long(curl, CURLOPT_CONNECTTIMEOUT_MS, min(10_000, milliseconds))
+        // The whole limit counts neither for the answer to the good-bye nor for a lookup that hangs.
+        _ = tollgate_curl_set_long(
+            curl,
+            CURLOPT_SERVER_RESPONSE_TIMEOUT,
+            max(1, milliseconds / 1000)
+        )
+        _ = tollgate_curl_set_long(curl, CURLOPT_QUICK_EXIT, 1)
         // Variables of the process that name a proxy are meant for HTTP.
         _ = tollgate_curl_set_text(curl, CURLOPT_PROXY, "")
         _ = tollgate_curl_set_text(curl, CURLOPT_URL, address)
         _ = tollgate_curl_set_text(curl, CURLOPT_MAIL_FROM, "<\(mail.sender)>")
-        if server.security != .none {
-            _ = tollgate_curl_set_long(curl, CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue))
-            _ = tollgate_curl_set_long(
-                curl,
-                CURLOPT_SSLVERSION,
-                Int(CURL_SSLVERSION_TLSv1_2)
-            )
-        }
-        if let file = server.rootsFile { _ = tollgate_curl_set_text(curl, CURLOPT_CAINFO, file) }
         if let username = server.username, let password = server.password {
             _ = tollgate_curl_set_text(curl, CURLOPT_USERNAME, username)
             _ = tollgate_curl_set_text(curl, CURLOPT_PASSWORD, password)
+            // Of what a server offers libcurl tries one way alone, Kerberos first.
+            _ = tollgate_curl_set_text(curl, CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN")
         }
         let own = Unmanaged.passUnretained(self).toOpaque()
         _ = tollgate_curl_set_long(curl, CURLOPT_UPLOAD, 1)
@@ -71,6 +73,23 @@ final class MailTransfer {
         _ = tollgate_curl_set_pointer(curl, CURLOPT_XFERINFODATA, own)
         _ = tollgate_curl_set_progress(curl) { own, _, _, _, _ in
             MailTransfer.of(own).stop.isRequested ? 1 : 0
+        }
+    }
+
+    /// TLS, and who vouches for it: nothing is sent without.
+    private func protect(_ curl: UnsafeMutableRawPointer) throws {
+        guard server.security != .none else { return }
+        var codes = [
+            tollgate_curl_set_long(curl, CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue)),
+            tollgate_curl_set_long(curl, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2)),
+        ]
+        if let file = server.rootsFile {
+            // In place of this machine's, not beside them.
+            codes.append(tollgate_curl_set_text(curl, CURLOPT_CAINFO, file))
+            codes.append(tollgate_curl_set_text(curl, CURLOPT_CAPATH, nil))
+        }
+        guard codes.allSatisfy({ $0 == CURLE_OK }) else {
+            throw MailFailed("libcurl on this machine cannot protect mail by TLS.")
         }
     }
 
@@ -119,7 +138,9 @@ final class MailTransfer {
         case CURLE_COULDNT_CONNECT:
             return MailFailed("Nobody answers at \(place): check ‘host’ and ‘port’.")
         case CURLE_OPERATION_TIMEDOUT:
-            return MailFailed("\(place) did not answer in time.")
+            return MailFailed(
+                "\(place) did not answer in time: check ‘host’, ‘port’ and ‘tls’ (port 465 is for ‘implicit’)."
+            )
         case CURLE_USE_SSL_FAILED:
             return MailFailed(
                 "\(place) offers no STARTTLS, and nothing was sent without it: check ‘tls’ and ‘port’."
@@ -131,7 +152,11 @@ final class MailTransfer {
         case CURLE_SSL_CACERT_BADFILE:
             return MailFailed("The file of ‘ca_file’ cannot be read, or is not in PEM.")
         case CURLE_SSL_CONNECT_ERROR:
-            return MailFailed("\(place) speaks no TLS from the first byte: check ‘tls’ and ‘port’.")
+            return MailFailed(
+                server.security == .implicitTLS
+                    ? "\(place) speaks no TLS from the first byte, or none from 1.2 on: check ‘tls’ and ‘port’."
+                    : "\(place) offers STARTTLS, but no TLS from 1.2 on came about."
+            )
         case CURLE_ABORTED_BY_CALLBACK:
             return MailFailed("It was stopped.")
         default:

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Dispatch
 internal import Foundation
 internal import Synchronization
 public import TollgateService
 
 /// Hands mail to mail servers by SMTP; libcurl speaks it.
 public enum OutgoingMail {
-    /// Waiting for a mail server blocks a thread of this queue, and none that runs Swift's tasks.
-    private static let queue = DispatchQueue(label: "tollgate.mail", attributes: .concurrent)
-
     /// Hands over one mail, within 25 seconds.
     ///
     /// The connection is ended early if the task is cancelled.
@@ -22,7 +18,8 @@ public enum OutgoingMail {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
-                queue.async {
+                // Waiting for a mail server must block none of the threads that run Swift's tasks.
+                Thread.detachNewThread {
                     let result = Result {
                         try MailTransfer(mail, to: server, stop).run(within: limit)
                     }

@@ -32,7 +32,7 @@ struct AlertLedger: Codable, Hashable, Sendable {
         /// `true` while quiet hours hold it back and nobody was told; `nil`, not `false`: older ledgers
         /// lack it.
         var isHeldBack: Bool?
-        /// As of its last look; `nil`: it is not.
+        /// `true` once it was; `nil`: it never was.
         var isUrgent: Bool?
     }
 
@@ -110,8 +110,10 @@ struct AlertLedger: Codable, Hashable, Sendable {
         let known = entries[alarm.name]
         var entry = known ?? Entry(sentence: alarm.sentence, since: wall, told: wall)
         let isNew = known == nil || known?.isHeldBack == true
+        // Whoever was told of it did not hear that it cannot wait.
+        let isUrgentNow = alarm.isUrgent && known?.isUrgent != true
         entry.gone = nil
-        entry.isUrgent = alarm.isUrgent ? true : nil
+        if alarm.isUrgent { entry.isUrgent = true }
         guard !waits else {
             if isNew { entry.isHeldBack = true }
             entries[alarm.name] = entry
@@ -120,7 +122,7 @@ struct AlertLedger: Codable, Hashable, Sendable {
         if isNew {
             (entry.sentence, entry.told, entry.isHeldBack) = (alarm.sentence, wall, nil)
         }
-        let isDue = wall.milliseconds - entry.told.milliseconds >= Self.reminder
+        let isDue = isUrgentNow || wall.milliseconds - entry.told.milliseconds >= Self.reminder
         if isDue { (entry.sentence, entry.told) = (alarm.sentence, wall) }
         entries[alarm.name] = entry
         guard isNew || isDue else { return [] }

@@ -165,7 +165,7 @@ extension AlertObservations {
     /// their messages refused by the wrong time.
     private static func isUrgent(_ check: String) -> Bool {
         check.hasPrefix("public_url") || check == "clock" || check.hasSuffix(".key")
-            || check.hasSuffix(".notifications")
+            || check.hasSuffix(".notifications") || check == "stripe.webhook_endpoint"
     }
 
     private func isOver(_ length: Int64, since start: Instant, at instant: Instant) -> Bool {

@@ -16,7 +16,7 @@ struct MailText: Hashable, Sendable {
 
     /// Header and text; lines end with CR and LF.
     ///
-    /// None is longer than 78 characters, but for an address.
+    /// None is longer than 76 characters, but for an address.
     var bytes: [UInt8] {
         let domain = from.split(separator: "@").last.map(String.init) ?? "localhost"
         let fields = [
@@ -52,11 +52,11 @@ struct MailText: Hashable, Sendable {
     private static func encoded(_ text: String) -> String {
         let isPlain = text.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) }
         guard !isPlain || text.utf8.count > 60 || text.contains("=?") else { return text }
-        // A word has at most 75 characters, and no character in two words: 45 bytes are 60 in Base64.
+        // A line has at most 76 characters, and no character is in two words: 39 bytes are 52 in Base64.
         var words: [[UInt8]] = [[]]
         for scalar in text.unicodeScalars {
             let bytes = Array(String(scalar).utf8)
-            if words[words.count - 1].count + bytes.count > 45 { words.append([]) }
+            if words[words.count - 1].count + bytes.count > 39 { words.append([]) }
             words[words.count - 1] += bytes
         }
         return words.map { "=?utf-8?B?\(Data($0).base64EncodedString())?=" }

@@ -71,8 +71,8 @@ package struct QuietHours: Sendable {
     }
 
     private static func zone(_ name: String) -> TimeZone? {
-        let isKnown = name == "UTC" || TimeZone.knownTimeZoneIdentifiers.contains(name)
-        return isKnown ? TimeZone(identifier: name) : nil
+        // The list of known identifiers lacks Asia/Kolkata, Etc/UTC and others.
+        name == "UTC" || name.contains("/") ? TimeZone(identifier: name) : nil
     }
 
     private static func dividedDown(_ value: Int64, by divisor: Int64) -> Int64 {

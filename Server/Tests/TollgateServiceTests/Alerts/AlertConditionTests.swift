@@ -158,7 +158,7 @@ struct AlertConditionTests {
         #expect(
             urgent { $0.failures = checks.map(Self.broken) }.sorted() == [
                 "check/app_store.notifications", "check/clock", "check/public_url",
-                "check/stripe.key",
+                "check/stripe.key", "check/stripe.webhook_endpoint",
             ]
         )
         #expect(

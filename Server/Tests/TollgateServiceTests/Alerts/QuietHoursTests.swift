@@ -111,6 +111,14 @@ struct QuietHoursTests {
     }
 
     @Test(
+        "know the zones of IANA's database",
+        arguments: ["UTC", "Etc/UTC", "Asia/Kolkata", "America/Argentina/Buenos_Aires"]
+    )
+    func zones(_ name: String) {
+        #expect(QuietHours(from: "22:00", to: "07:00", zone: name) != nil)
+    }
+
+    @Test(
         "have two different times and a zone",
         arguments: [
             ("22:00", "22:00", "UTC"), ("24:00", "07:00", "UTC"), ("7:00", "08:00", "UTC"),
@@ -179,6 +187,16 @@ struct QuietLedgerTests {
         #expect(
             Self.told([(20, [Self.parked]), (30, [urgent]), (500, [urgent])])
                 == ["30 raised parked/Stripe since 20"]
+        )
+    }
+
+    @Test("An alarm that was told and becomes urgent is told once more, also if it comes and goes")
+    func toldBeforeItIsUrgent() {
+        var urgent = Self.parked
+        urgent.isUrgent = true
+        #expect(
+            Self.told([(0, [Self.parked]), (20, [urgent]), (30, [Self.parked]), (40, [urgent])])
+                == ["0 raised parked/Stripe since 0", "20 reminder parked/Stripe since 0"]
         )
     }
 
