@@ -33,7 +33,7 @@ struct DemoWorld: Sendable {
     private static let stripeKey = "sk_test_sandbox"
     private static let webhookSecret = "whsec_demo"
     /// The app's bundle id, and its package name.
-    private static let bundleID = "com.example.app"
+    fileprivate static let bundleID = "com.example.app"
 
     let clock: VirtualClock
     let appStore: SimulatedAppStore
@@ -88,21 +88,9 @@ struct DemoWorld: Sendable {
             database: database,
             catalog: catalog,
             appStore: verifier,
-            appStoreClients: AppStoreClients(
-                key: try await appStore.demoKey,
-                bundleIDs: [Self.bundleID],
-                baseURL: "http://\(addresses.appStore.host):\(addresses.appStore.port)",
-                over: client
-            ),
-            // Apple has no reports of its sandbox; the simulated store does.
+            appStoreClients: try await appStore.clients(at: addresses.appStore, over: client),
             appStoreOptions: AppStoreOptions(
-                connect: AppStore.ConnectClient(
-                    key: try await appStore.demoKey,
-                    vendorNumber: "80000000",
-                    host: "http://\(addresses.appStore.host):\(addresses.appStore.port)",
-                    transport: appStoreTransport(over: client),
-                    now: { SystemClock.now().milliseconds }
-                )
+                connect: try await appStore.reports(at: addresses.appStore, over: client)
             ),
             stripe: stripeClient,
             googlePlay: try await GooglePlaySetUp(
@@ -280,8 +268,34 @@ private struct Beside: Service {
 }
 
 extension SimulatedAppStore {
-    /// The key with which the server speaks to it.
-    fileprivate var demoKey: AppStore.APIKey {
+    /// How the server speaks to it.
+    fileprivate func clients(
+        at address: ListenAddress,
+        over client: HTTPClient
+    ) throws -> AppStoreClients {
+        AppStoreClients(
+            key: try demoKey,
+            bundleIDs: [DemoWorld.bundleID],
+            baseURL: "http://\(address.host):\(address.port)",
+            over: client
+        )
+    }
+
+    /// How the server fetches reports; Apple has none of its sandbox, the simulated store does.
+    fileprivate func reports(
+        at address: ListenAddress,
+        over client: HTTPClient
+    ) throws -> AppStore.ConnectClient {
+        AppStore.ConnectClient(
+            key: try demoKey,
+            vendorNumber: "80000000",
+            host: "http://\(address.host):\(address.port)",
+            transport: appStoreTransport(over: client),
+            now: { SystemClock.now().milliseconds }
+        )
+    }
+
+    private var demoKey: AppStore.APIKey {
         get throws {
             try AppStore.APIKey(
                 issuerID: apiKey.issuerID,
