@@ -559,6 +559,13 @@ struct AppStoreBoundaryTests {
                 .status(2, 31, source: "receipt:t"),
             ])
         )
+        // What was signed of the period before says nothing of the one that is over.
+        #expect(
+            !Self.asks([
+                .paid("p1", 0, 30), .status(4, 30), .paid("p2", 31, 32),
+                .status(2, 32.5, source: "receipt:t"),
+            ])
+        )
         // Nothing was signed to last, both say that billing failed, or the receipt is not newer.
         #expect(!Self.asks([.paid("p1", 0, 30), .status(2, 45, source: "receipt:t")]))
         #expect(!Self.asks(terms + [.status(3, 40), .status(2, 45, source: "receipt:t")]))

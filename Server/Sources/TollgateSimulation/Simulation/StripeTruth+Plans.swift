@@ -46,11 +46,16 @@ extension StripeTruth {
     /// the time, and a credit for unused time takes those of that time from the line that it gives
     /// back; what is refunded takes its share of the invoice. All parts are exact here, so each may
     /// differ by one from what is rounded.
+    ///
+    /// A credit gives back nothing that was invoiced after it. Of changes within one second only the order
+    /// of the invoices tells that; the list begins with the newest
+    /// (https://docs.stripe.com/api/invoices/list).
     func creditPlans(of customer: String, in catalog: Catalog, _ truth: inout Truth) {
-        var items: [String: [(line: Invoice.Line, invoice: Invoice)]] = [:]
-        for invoice in invoices where invoice.customer == customer && invoice.isPaid {
+        var items: [String: [(line: Invoice.Line, invoice: Invoice, age: Int)]] = [:]
+        for (age, invoice) in invoices.enumerated()
+        where invoice.customer == customer && invoice.isPaid {
             for line in invoice.lines.data {
-                if let item = line.item { items[item, default: []].append((line, invoice)) }
+                if let item = line.item { items[item, default: []].append((line, invoice, age)) }
             }
         }
         var (sum, slack) = (0.0, 0.0)
@@ -62,15 +67,15 @@ extension StripeTruth {
             if lines.contains(where: { $0.line.isProration && $0.line.amount == 0 }) {
                 truth.areCoinsSure = false
             }
-            var charges = lines.filter { !$0.line.isCredit }.map { line, invoice in
-                PlanCharge(line, invoice, among: lines.map(\.line), catalog)
+            var charges = lines.filter { !$0.line.isCredit }.map { line, invoice, age in
+                PlanCharge(line, invoice, age: age, among: lines.map(\.line), catalog)
             }
-            for (credit, _) in lines where credit.isCredit {
+            for (credit, _, age) in lines where credit.isCredit {
                 let start = credit.period.start
                 let given = charges.indices.filter { index in
                     let line = charges[index].line
                     return line.price == credit.price && line.period.start <= start
-                        && start < line.period.end
+                        && start < line.period.end && charges[index].age >= age
                 }.sorted { left, right in
                     let (left, right) = (charges[left].line, charges[right].line)
                     return (left.quantity == credit.quantity ? 1 : 0, left.period.start)
@@ -100,6 +105,8 @@ extension StripeTruth {
 private struct PlanCharge {
     let line: StripeTruth.Invoice.Line
     let invoice: StripeTruth.Invoice
+    /// The number of invoices that are newer.
+    let age: Int
     /// Of the whole quantity, for the line's time.
     var coins: Double
     /// The coins of the time that was given back.
@@ -112,10 +119,11 @@ private struct PlanCharge {
     init(
         _ line: StripeTruth.Invoice.Line,
         _ invoice: StripeTruth.Invoice,
+        age: Int,
         among lines: [StripeTruth.Invoice.Line],
         _ catalog: Catalog
     ) {
-        (self.line, self.invoice) = (line, invoice)
+        (self.line, self.invoice, self.age) = (line, invoice, age)
         let product = catalog.stripe(line.price)
         let full = lines.first {
             !$0.isProration && $0.price == line.price && $0.period.end == line.period.end
