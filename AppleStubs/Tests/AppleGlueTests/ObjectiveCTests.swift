@@ -60,21 +60,24 @@ extension OnePhone {
             #expect(failure?.code == TGBillingErrorCode.unauthenticated.rawValue)
         }
 
+        private nonisolated static func adasSession(_ server: FakeServer)
+            -> TGBillingCustomerSession
+        {
+            let session = server.session(for: "cus_ada")
+            return TGBillingCustomerSession(
+                clientSecret: session.clientSecret,
+                expiresAt: session.expiresAt,
+                customer: session.customer
+            )
+        }
+
         @Test func theSessionProviderAnswersThroughABlock() async throws {
             let app = TestApp()
             app.server.grant("premium", to: "cus_ada")
             let billing = TGBilling(sdk: app.billing)
             let server = app.server
             billing.setCustomerSessionProvider { done in
-                let session = server.session(for: "cus_ada")
-                done(
-                    TGBillingCustomerSession(
-                        clientSecret: session.clientSecret,
-                        expiresAt: session.expiresAt,
-                        customer: session.customer
-                    ),
-                    nil
-                )
+                done(Self.adasSession(server), nil)
                 // Once more changes nothing.
                 done(nil, URLError(.timedOut))
             }
@@ -105,16 +108,7 @@ extension OnePhone {
                     calls += 1
                     return calls == 1
                 }
-                guard !isFirst else { return }
-                let session = server.session(for: "cus_ada")
-                done(
-                    TGBillingCustomerSession(
-                        clientSecret: session.clientSecret,
-                        expiresAt: session.expiresAt,
-                        customer: session.customer
-                    ),
-                    nil
-                )
+                if !isFirst { done(Self.adasSession(server), nil) }
             }
             let waiting = Task { await entitlement("premium", of: billing) }
             while calls.withLock(\.self) == 0 { await Task.yield() }

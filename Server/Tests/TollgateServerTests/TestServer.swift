@@ -357,7 +357,7 @@ final class Mailbox: Sendable {
         ([], 0, [:])
     )
 
-    /// What was taken.
+    /// The mails that were taken.
     var mails: [Mail] { state.withLock { $0.mails } }
     /// How many mails came, also those that were not taken.
     var tries: Int { state.withLock { $0.tries } }

@@ -4,7 +4,7 @@ import TollgateCore
 import TollgateServer
 import TollgateService
 
-/// What can be wrong with the TLS certificate of the public address: its time and its name.
+/// The check of the public address's TLS certificate: its time and its name.
 struct PublicCertificate {
     private static let check = "public_url.certificate"
     /// The days before its end from which on it should have been renewed: Let's Encrypt's certificates

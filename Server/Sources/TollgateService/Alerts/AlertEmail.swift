@@ -4,8 +4,8 @@ internal import TollgateCore
 
 /// People who are told of alarms by mail, each by a mail of their own.
 ///
-/// What one recipient's server refuses does not hold up the others, and a new recipient is told of all
-/// alarms that go on.
+/// A refusal by one recipient's server does not keep the mail from the others. A new recipient is told of
+/// all alarms that go on.
 package struct AlertEmail: Hashable, Sendable {
     /// The greatest number of recipients: a mailing list takes more.
     static let mostRecipients = 10

@@ -59,7 +59,7 @@ package struct AlertMessage: Hashable, Sendable {
             "\nTEST: Somebody asked Tollgate for this message. Alarms of this server arrive here, too."
     }
 
-    /// What a mail has as its subject: no text of stores or strangers.
+    /// The subject of a mail: no text of stores or strangers.
     var subject: String {
         func count(_ kind: AlertNews.Kind, _ one: String, _ many: String) -> String? {
             let count = told.count { $0.kind == kind }

@@ -3,7 +3,7 @@ package import Stores
 
 /// A test message to every channel of alarms, to see that alarms would arrive.
 public struct AlertTrial: Sendable {
-    /// What became of the message to one channel.
+    /// The outcome of the message to one channel.
     public struct Outcome: Codable, Hashable, Sendable {
         /// The kind of the channel: `webhook`, `email`.
         public var channel: String
