@@ -98,6 +98,89 @@ struct GooglePlayBoundaryTests {
             ],
             expected: [.on(29, .payment), .off(31)]
         ),
+        Story(
+            testDescription: "and the other one is voided later: they end with it",
+            facts: [
+                .bought("PURCHASED", 0, .init(product: "pass", quantity: 2)),
+                .void("GPA.P", 1, quantity: 1, token: "P"),
+                .void("GPA.P", 5, quantity: 1, token: "P"),
+            ],
+            expected: [.on(4, .payment), .off(6)]
+        ),
+        Story(
+            testDescription: "the payment of a pass is as old as the oldest read of it says",
+            facts: [
+                .bought("PURCHASED", 0, .init(product: "pass")),
+                .bought("PURCHASED", 5, at: nil, .init(product: "pass")),
+            ],
+            expected: [.on(1, .payment), .off(31)]
+        ),
+        Story(
+            testDescription: "and may be known only from the read that says it is cancelled",
+            facts: [
+                .bought("PURCHASED", 5, at: nil, .init(product: "pass")),
+                .bought("CANCELLED", 8, .init(product: "pass")),
+            ],
+            expected: [.on(1, .payment), .off(9)]
+        ),
+        Story(
+            testDescription: "a purchase that names itself is replaced by nothing",
+            facts: [.play("ACTIVE", 0, .item(to: 30), linked: "A")],
+            expected: [.on(1, .payment)]
+        ),
+        Story(
+            testDescription: "a hold begins where the last item ends",
+            facts: [
+                .play("ACTIVE", 0, .item(to: 30), .item(to: 20, "club", nil)),
+                .play("ON_HOLD", 31, .item(to: 30), .item(to: 20, "club", nil)),
+                .play("ACTIVE", 40, .item(to: 70, order: "GPA.1..0")),
+            ],
+            expected: [.on(25, .payment), .off(35), .on(41, .payment)]
+        ),
+        Story(
+            testDescription: "a read that is behind says hold again: what was paid stays paid",
+            facts: [
+                month, .play("ON_HOLD", 31, .item(to: 30)),
+                .play("ACTIVE", 34, .item(to: 64, order: "GPA.1..0")),
+                .play("ON_HOLD", 35, .item(to: 30)),
+                .play("ACTIVE", 36, .item(to: 64, order: "GPA.1..0")),
+            ],
+            expected: [.off(33), .on(34.5, .payment), .on(40, .payment)]
+        ),
+        Story(
+            testDescription: "an order that no read of the subscription names has its coins",
+            facts: [
+                .play("ACTIVE", 31, .item(to: 60, order: "GPA.1..0")),
+                .order("GPA.1", 31, from: 0, to: 30, charged: 5),
+            ],
+            coins: 20
+        ),
+        Story(
+            testDescription: "a change to a plan without a price credits nothing for it",
+            facts: [
+                .play("ACTIVE", 0, .item(to: 30, "club", nil, phase: "prorationPeriod")),
+                .order("GPA.1", 1, from: 0, to: 30, club: 0),
+            ],
+            coins: 10
+        ),
+        Story(
+            testDescription:
+                "an order is voided a second time after it was read: all is taken back",
+            facts: [
+                month, .void("GPA.1", 4),
+                .order("GPA.1", 5, from: 0, to: 30, refunded: 4, share: 5),
+                .void("GPA.1", 8),
+            ],
+            coins: 0
+        ),
+        Story(
+            testDescription: "a read of the same instant says what share was refunded",
+            facts: [
+                month, .void("GPA.1", 4),
+                .order("GPA.1", 4, from: 0, to: 30, refunded: 4, share: 5),
+            ],
+            coins: 5
+        ),
     ]
 
     @Test("a story has its end", arguments: stories)
@@ -105,6 +188,44 @@ struct GooglePlayBoundaryTests {
 
     @Test("a story has its end in every order, with repetitions", arguments: stories)
     func inEveryOrder(_ story: Story) throws { try expectOrderDoesNotMatter(story) }
+
+    @Test("what brings no coins has no lot")
+    func noLots() {
+        func lots(_ fact: Fact) -> Int { World([fact]).evaluations().flatMap(\.lots).count }
+        #expect(lots(Self.month) == 1)
+        #expect(lots(.play("ACTIVE", 0, .item(to: 365, "premium", "yearly"))) == 0)
+        #expect(lots(.bought("PURCHASED", 0, .init(product: "coins"))) == 1)
+        #expect(lots(.bought("PURCHASED", 0, .init(product: "lifetime"))) == 0)
+    }
+
+    @Test("a purchase of which only a void is known asks nothing by itself")
+    func onlyVoid() {
+        #expect(World([.void("GPA.1", 2)]).evaluations().flatMap(\.wanted).isEmpty)
+    }
+
+    @Test("a purchase knows those that replace it by token, and takes over voids of its own orders")
+    func successors() throws {
+        let replacements: [Fact] = ["C", "B"].map {
+            .play(
+                "ACTIVE",
+                10,
+                from: 10,
+                .item(to: 40, order: "GPA.\($0)"),
+                token: $0,
+                linked: "A"
+            )
+        }
+        for facts in permutations(
+            replacements + [
+                Self.month, .void("GPA.B", 12, token: "B"), .void("GPA.1", 12, token: "B"),
+            ]
+        ) {
+            let replaced = World(facts).records.first { $0.key == .play("A") }
+            let record = try #require(replaced?.googlePlay)
+            #expect(record.successors?.map(\.id) == ["B", "C"])
+            #expect(record.voids.map(\.value.order) == ["GPA.1"])
+        }
+    }
 
     @Test("products that the catalog lacks are named, and only those")
     func unknownProducts() {

@@ -75,6 +75,53 @@ struct GooglePlayOwnerTests {
         )
     }
 
+    @Test("the first account that is named is no other buyer: an earlier restore is about it")
+    func firstAccount() throws {
+        let facts: [Fact] = [
+            .play("ACTIVE", 0, .item(to: 30)), .claimed("bob", .restored, 5, .play("A")),
+            .play(
+                "ACTIVE",
+                10,
+                from: 10,
+                .item(to: 40, order: "GPA.2"),
+                token: "B",
+                linked: "A",
+                account: "a"
+            ),
+        ]
+        #expect(try Self.owners(facts, .transfer) == [[OwnershipTests.bob]])
+    }
+
+    @Test("a purchase takes over nothing from one that it does not continue")
+    func stranger() {
+        let claims = [
+            Purchase.Key.play("A"), .appStore("1"),
+        ].map { Purchase(key: $0, joining: [.claimed("bob", .restored, 5, $0)]) }
+        for key in [Purchase.Key.play("B"), .appStore("2"), .stripe("sub_1")] {
+            for claim in claims {
+                var purchase = Purchase(key: key)
+                purchase.follow(claim)
+                #expect(purchase == Purchase(key: key))
+            }
+        }
+    }
+
+    @Test("what one store alone states is empty in another store's purchases")
+    func otherStores() {
+        let period = Period(
+            id: "p1",
+            transactionID: "t1",
+            product: Shop.monthly,
+            kind: .autoRenewable,
+            start: .day(0)
+        )
+        for purchase in [Purchase(key: .play("A")), Purchase(key: .free("ann"))] {
+            #expect(!purchase.isContested)
+            #expect(!purchase.isSubscriptionContested)
+            #expect(!purchase.repeats(period))
+        }
+    }
+
     @Test("a restore from before another buyer's token is not about it")
     func otherBuyer() throws {
         let other = Fact.play(

@@ -96,6 +96,24 @@ struct GooglePlayTextTests {
         #expect(explanation.facts.map(\.summary)[0].hasSuffix("3 × coins, 1 taken back"))
     }
 
+    @Test("a lifetime purchase decides, and once it is cancelled says so without pieces")
+    func deciding() {
+        let lifetime = Fact.bought("PURCHASED", 0, .init(product: "lifetime"))
+        #expect(Self.lines([lifetime], at: 1) == ["→ purchase is PURCHASED: lifetime"])
+        let cancelled = Fact.bought("CANCELLED", 2, .init(product: "lifetime"))
+        #expect(Self.lines([lifetime, cancelled], at: 3) == ["purchase is CANCELLED: lifetime"])
+    }
+
+    @Test("an item that was removed says so")
+    func removed() {
+        let fact = Fact.play("ACTIVE", 0, .item(to: 30, isRemoved: true))
+        #expect(
+            Self.lines([fact], at: 1) == [
+                "→ subscription is ACTIVE: premium:monthly to 2026-01-31T00:00:00Z, removed"
+            ]
+        )
+    }
+
     @Test("each kind of statement has a name and a sentence of its own")
     func summaries() {
         let facts: [Fact] = [

@@ -67,11 +67,12 @@ extension StripeInvoice.Line {
         _ from: Double,
         _ to: Double,
         _ price: String = "price_monthly",
+        _ item: String = "si_1",
         quantity: Int64 = 1,
         undone: Bool = false
     ) -> Self {
         let kind = undone ? "again" : "free"
-        return line(kind, from, to, price, "si_1", quantity, 0, isProration: true)
+        return line(kind, from, to, price, item, quantity, 0, isProration: true)
     }
 
     static func once(

@@ -116,6 +116,32 @@ struct SwitchedPlanTests {
             ],
             coins: 15
         ),  // ⌊10 × 15/30⌋, ⌊20 × 15/30⌋
+        Story(
+            testDescription:
+                "S24: to another plan and removed in a second under a coupon that pays all",
+            facts: [
+                .plan("active", 15, .item(0, 30, "price_yearly", "si_2")),
+                .bill("in_1", 0, [.full(0, 30)]),
+                .bill(
+                    "in_2",
+                    15,
+                    [
+                        .free(15, 30), .free(15, 30, "price_club"),
+                        .free(15, 30, "price_club", undone: true),
+                    ]
+                ),
+            ],
+            coins: 5
+        ),
+        Story(
+            testDescription: "S24: two items that were never paid are removed for nothing",
+            facts: [
+                .plan("active", 15, .item(0, 30, "price_yearly", "si_3")),
+                .bill("in_1", nil, [.full(0, 30), .full(0, 30, "price_club", "si_2")]),
+                .bill("in_2", 15, [.free(15, 30), .free(15, 30, "price_club", "si_2")]),
+            ],
+            coins: 0
+        ),
     ]
 
     @Test("no coins come twice", arguments: stories)

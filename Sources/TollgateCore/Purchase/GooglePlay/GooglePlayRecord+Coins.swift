@@ -41,7 +41,7 @@ extension GooglePlayRecord {
             guard isProration else { return coins }
             guard let order, let line = order.lines.first(where: { $0.product == product }),
                 let charged = order.comparable(line), let listed = line.listing?.micros,
-                charged > 0, listed > 0,
+                listed > 0,
                 let whole = CoinLot.coins(coins, times: charged / listed)
             else { return 0 }
             return whole + CoinLot.share(coins, charged % listed, of: listed)
@@ -89,7 +89,7 @@ extension GooglePlayRecord {
         let voided = voids.map(\.value).filter { $0.order == id }.map(\.at).max()
         guard let voided else { return 0 }
         guard let read = readOfOrder(id), read.stated.instant >= voided,
-            let paid = read.value.total?.micros, paid > 0
+            let paid = read.value.total?.micros
         else { return coins }
         var back: Int64 = 0
         for refund in read.value.refunds {

@@ -109,15 +109,14 @@ extension PaidLine {
     /// True where both are parts of what an invoice charges for one quantity: graduated prices have a
     /// line for each tier.
     fileprivate func isOfOneCharge(with other: PaidLine) -> Bool {
-        invoice.id == other.invoice.id && line.price == other.line.price
-            && line.start == other.line.start && line.end == other.line.end
+        invoice.id == other.invoice.id
     }
 
     /// True where a proration of nothing is the credit for the rest of it.
     ///
     /// On its own invoice that is so only where something else is charged from then on.
     fileprivate func isFreed(by credit: PaidLine, isChange: Bool) -> Bool {
-        (invoice.id != credit.invoice.id || (isChange && line.start < credit.line.start))
+        (invoice.id != credit.invoice.id || isChange)
             && line.quantity == credit.line.quantity && line.end == credit.line.end
     }
 
@@ -152,7 +151,7 @@ extension PaidLine {
             }
         }
         return changes.flatMap { change, lines in
-            guard change != nil, lines.count.isMultiple(of: 2) else { return lines }
+            guard change != nil else { return lines }
             let alike = Dictionary(grouping: lines) {
                 Plan(price: $0.line.price, quantity: $0.line.quantity, end: $0.line.end)
             }
