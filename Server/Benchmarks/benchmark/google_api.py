@@ -1,14 +1,16 @@
 """Google's side of Google Play on loopback: the token endpoint, the keys of push tokens, and the reads of
 the Developer API, each answered after `--latency` seconds and within Google's quotas.
 
-Purchase `i` is a monthly plan of customer `i`. `POST /period/N` renews all of them; `GET /counts` tells
-the calls of each kind so far.
+Purchase `i` is a monthly plan of customer `i`. `POST /period/N` renews all of them; `POST /closed/1` lets
+every call of the Developer API answer 503 until `POST /closed/0`; `GET /counts` tells the calls of each
+kind so far.
 """
 
 import argparse
 import asyncio
 import datetime
 import email.utils
+import http
 import json
 import time
 from pathlib import Path
@@ -41,7 +43,7 @@ class API:
     def __init__(self, keys: dict, started_ms: int):
         self.keys = keys
         self.started_ms = started_ms
-        self.period = 0
+        self.period, self.is_closed = 0, False
         self.counts = {"subscriptions": 0, "orders": 0, "acts": 0, "voided": 0, "refused": 0, "others": 0}
         self._minute, self._used = 0, {}
 
@@ -57,6 +59,12 @@ class API:
         if parts[0] == "period":
             self.period = int(parts[1])
             return 200, {}
+        if parts[0] == "closed":
+            self.is_closed = parts[1] == "1"
+            return 200, {}
+        if self.is_closed:
+            return 503, {"error": {"code": 503, "message": "Unavailable.", "errors": [
+                {"message": "Unavailable.", "domain": "global", "reason": "backendError"}]}}
         kind = self._kind(method, parts)
         if not self._has_room(kind):
             self.counts["refused"] += 1
@@ -154,7 +162,7 @@ class Connection(asyncio.Protocol):
             return
         body = json.dumps(answer).encode()
         self._transport.write(
-            f"HTTP/1.1 {status} {'OK' if status == 200 else 'Too Many Requests'}\r\n"
+            f"HTTP/1.1 {status} {http.HTTPStatus(status).phrase}\r\n"
             f"Date: {email.utils.formatdate(usegmt=True)}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
 

@@ -22,7 +22,8 @@ LATENCY = 0.05  # of every answer, in seconds
 AUDIENCE = "https://billing.example.com/webhooks/google_play"
 EMAIL = "play@benchmark.iam.gserviceaccount.com"
 RENEWED, PURCHASED = 2, 4
-# A hint is looked at again after ten seconds; when nothing was asked for longer, all is done.
+# A hint is looked at again until it is ten seconds old; when nothing was asked for longer, all is done.
+SECOND_LOOK_SECONDS = 10
 QUIET_SECONDS = 14
 
 
@@ -112,8 +113,15 @@ class GooglePlay:
             return json.load(answer)
 
     def renew(self, period: int) -> None:
+        self._post(f"/period/{period}")
+
+    def close(self, is_closed: bool) -> None:
+        """Lets the Developer API answer 503, or answer again."""
+        self._post(f"/closed/{int(is_closed)}")
+
+    def _post(self, path: str) -> None:
         urllib.request.urlopen(
-            urllib.request.Request(f"{self.base}/period/{period}", method="POST"), timeout=10).close()
+            urllib.request.Request(f"{self.base}{path}", method="POST"), timeout=10).close()
 
     def settle(self, purchases: int, before: dict) -> dict:
         """The calls since `before`, once every purchase and its order was read and nothing is asked any
