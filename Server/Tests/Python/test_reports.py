@@ -74,6 +74,14 @@ products:
     app_store_product_id: com.example.app.coins100
     stripe_price_ids: [{coins}]
     coins: 100
+offerings:
+  - {{id: standard, products: [pro_yearly, pro_monthly]}}
+  - {{id: with_coins, products: [pro_monthly, coins_100]}}
+placements:
+  - id: paywall
+    variants: [{{offering: standard, percent: 50}}, {{offering: with_coins, percent: 50}}]
+  - id: settings
+    variants: [{{offering: with_coins, percent: 100}}]
 """
 
 
@@ -225,11 +233,34 @@ def attempt(call, *arguments):
         return None
 
 
+def see(world, user, placement, offering):
+    """The app shows an offering to somebody who is signed in."""
+    session = world.api("/v1/customer_sessions", {
+        "customer": user, "components": {"customer_portal": {"enabled": True}}})["client_secret"]
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{world.port}/v1/placements/{placement}/shown", method="POST",
+        data=json.dumps({"offering": offering}).encode(),
+        headers={"Authorization": f"Bearer {session}", "Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.loads(answer.read())
+
+
 def live(world, seed):
     """People come, try, pay, change, fail to pay, leave, come back, get money back."""
     chance = random.Random(seed)
     subscriptions, transactions, people = [], [], []
     web = OnTheWeb(world, seed)
+    # Of its own, so that what is seen changes nothing of what is bought.
+    eyes = random.Random(seed)
+
+    def look():
+        """Some of the app's users see a placement; some of them have seen it before."""
+        users = range(1, len(people) + 1, 2)
+        for user in eyes.sample(users, min(3, len(users))):
+            offering = eyes.choice(["standard", "with_coins"])
+            see(world, f"user-{user}", "paywall", offering)
+            if eyes.random() < 0.4:
+                see(world, f"user-{user}", "settings", "with_coins")
 
     def buy(customer, product):
         bought = attempt(
@@ -251,6 +282,9 @@ def live(world, seed):
             if len(people) % 2:
                 world.api("/v1/customers", {
                     "app_user_id": f"user-{len(people)}", "app_account_token": token})
+                if eyes.random() < 0.7:
+                    see(world, f"user-{len(people)}", "paywall", eyes.choice(
+                        ["standard", "with_coins"]))
             buy(customer, chance.choice([MONTHLY, MONTHLY, YEARLY, COINS]))
         for customer, _ in chance.sample(people, min(2, len(people))):
             buy(customer, chance.choice([COINS, MONTHLY]))
@@ -277,6 +311,7 @@ def live(world, seed):
             attempt(lambda request: urllib.request.urlopen(request, timeout=60).read(), request)
         for user in (None, None, f"user-{chance.randrange(0, len(people), 2) + 1}"):
             web.buy(user)
+        look()
         web.change_something()
         web.take_back()
         world.pass_time(30 * DAY + chance.randint(0, DAY))
@@ -752,6 +787,55 @@ def test_coins(told):
             sold, back, spent, outstanding)
 
 
+def in_sandbox(subject):
+    """The key in sales of a customer whom the journal knows by `subject`."""
+    return f"{int(subject, 16) ^ 0x73616E64626F7821 << 64:032x}"
+
+
+def placements(told, first):
+    """The lines of the report from a day on, by the exported rows alone."""
+    journal = told.export("journal")
+    seen = {}
+    for row in journal[journal.shown != ""].itertuples():
+        placement, offering = row.shown.split("/")
+        seen.setdefault((row.subject, placement), []).append((row.stated, offering))
+    sales = told.sales[(told.sales.family_shared == 0) & (told.sales.milliunits > 0)]
+    counts, money = {}, {}
+    for (subject, placement), showings in seen.items():
+        at, offering = min(showings)
+        if not first <= day(at) <= told.last:
+            continue
+        end, over = at + 30 * DAY, (told.last + 1) * DAY
+        own = sales[(sales.customer == in_sandbox(subject)) & (sales.purchased_at >= at)
+                    & (sales["at"] < min(end, over))]
+        line = counts.setdefault((placement, offering), [0, 0, 0])
+        line[0] += 1
+        line[1] += bool((own.kind == "charge").any())
+        line[2] += end > over
+        for sale in own.itertuples():
+            sums = money.setdefault((placement, offering), {})
+            sums[sale.currency] = sums.get(sale.currency, 0) + int(
+                sale.milliunits if sale.kind == "charge" else -sale.milliunits)
+    return [
+        {"placement": placement, "offering": offering, "currency": currency,
+         "customers": customers, "bought": bought, "conversion": Fraction(bought, customers),
+         "open": still, "net": net, "net_per_customer": net and Fraction(net, customers)}
+        for (placement, offering), (customers, bought, still) in sorted(counts.items())
+        for currency, net in sorted(money.get((placement, offering), {"": None}).items())]
+
+
+@pytest.mark.parametrize("days", [None, 20, 200])
+def test_placements(told, days):
+    first = told.first if days is None else told.last - days
+    rows = told.report("placements", first=first)
+    assert rows == placements(told, first)
+    if days is None:
+        assert {(r["placement"], r["offering"]) for r in rows} == {
+            ("paywall", "standard"), ("paywall", "with_coins"), ("settings", "with_coins")}
+        assert all(0 < r["bought"] < r["customers"] for r in rows if r["placement"] == "paywall")
+        assert len({r["currency"] for r in rows}) > 1
+
+
 def overview(told, first, currencies):
     """The numbers of the overview from a day on, for each currency."""
     paid = paid_periods(told)
@@ -1067,6 +1151,29 @@ def test_cohorts_are_a_grid(told, desk, name):
         desk.goto(f"{base}/{name}?from={iso(told.last - 180)}&to={iso(told.last)}&by=month")
         judge(desk, name)
     desk.set_viewport_size({"width": 1280, "height": 900})
+
+
+def test_placements_over_http_and_on_the_dashboard(told, desk):
+    """The table of the API, of the page and of its CSV is that of the command."""
+    days = f"from={iso(told.first)}&to={iso(told.last)}"
+    expected = placements(told, told.first)
+    base = f"http://127.0.0.1:{told.world.port}"
+    request = urllib.request.Request(
+        f"{base}/v1/reports/placements?{days}", headers={"Authorization": f"Bearer {SECRET}"})
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        table = json.loads(answer.read())
+    assert [{k: exact(v) for k, v in row.items()} for row in table["rows"]] == expected
+    desk.goto(f"{base}/dashboard/reports/placements?{days}")
+    rows = desk.locator("table tbody tr")
+    assert rows.count() == len(expected) and desk.locator("svg.plot").count() == 0
+    assert [rows.nth(number).locator("td").nth(3).inner_text() for number in range(len(expected))
+            ] == [str(row["customers"]) for row in expected]
+    with desk.expect_download() as download:
+        desk.locator(".taken a").click()
+    lines = list(csv.reader(download.value.path().open(newline="")))
+    assert [line[:2] for line in lines[1:]] == [
+        [row["placement"], row["offering"]] for row in expected]
+    judge(desk, "placements")
 
 
 def test_plots_of_all_of_it_are_seen(told, desk):

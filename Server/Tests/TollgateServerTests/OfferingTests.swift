@@ -1,3 +1,4 @@
+import AppStoreSimulator
 import Foundation
 import HTTPTypes
 import Reports
@@ -133,6 +134,65 @@ struct OfferingTests {
 
             #expect(try await server.send(.delete, "/v1/customers/\(id)").status == 200)
             #expect(try await Self.exported(server) == [])
+        }
+    }
+
+    @Test("The report says what customers bought after it was shown", arguments: Backend.allCases)
+    func report(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let token = UUID()
+            let ann = try await server.customer("ann", token: token)
+            let ben = try await server.customer("ben")
+            let seen = [(ann, "standard"), (ben, "with_lifetime"), (ann, "with_lifetime")]
+            for (id, offering) in seen {
+                let session = try await server.session(of: id)
+                let body = #"{"offering":"\#(offering)"}"#
+                let answer = try await server.post(
+                    "/v1/placements/paywall/shown",
+                    as: session,
+                    body
+                )
+                #expect(answer.json["new"].bool == true)
+                await server.clock.advance(to: server.clock.now + 60_000)
+            }
+            let buyer = try await server.appStore.createCustomer()
+            _ = try await server.appStore.buy(
+                "com.example.app.coins100",
+                customer: buyer.id,
+                appAccountToken: token.uuidString.lowercased()
+            )
+            #expect(try await server.deliverNewestNotification().status == 200)
+            let path = "/v1/reports/placements?format=csv"
+            let head =
+                "placement,offering,currency,customers,bought,conversion,open,net,net_per_customer"
+            let hers = "paywall,standard,USD,1,1,1.000000,1,10.000,10.000"
+            let his = "paywall,with_lifetime,,1,0,0.000000,1,,"
+            func report(_ more: String = "") async throws -> [String] {
+                try await server.get(path + more).text.split(whereSeparator: \.isNewline)
+                    .map(String.init)
+            }
+            #expect(try await report() == [head, hers, his])
+            #expect(
+                try await report("&store=stripe") == [
+                    head, "paywall,standard,,1,0,0.000000,1,,", his,
+                ]
+            )
+            #expect(try await report("&environment=production") == [head])
+            let grouped = try await server.get(path + "&group=store")
+            #expect(grouped.status == 400 && grouped.code == "parameter_invalid")
+            #expect(try await server.get("/v1/reports/placements").json["rows"].array?.count == 2)
+
+            var browser = try await server.staff(.admin)
+            let page = try await browser.open("/dashboard/reports/placements")
+            #expect(page.status == 200 && page.text.contains("with_lifetime"))
+            #expect(page.text.contains("100.0 %") && page.text.contains("$10.00"))
+            // It is of the whole range.
+            #expect(!page.text.contains("id=\"by\"") && !page.text.contains("id=\"group\""))
+            let file = try await browser.open("/dashboard/reports/placements?format=csv")
+            #expect(file.text.contains("Placement") && file.text.contains("with_lifetime"))
+
+            #expect(try await server.send(.delete, "/v1/customers/\(ann)").status == 200)
+            #expect(try await report() == [head, his])
         }
     }
 

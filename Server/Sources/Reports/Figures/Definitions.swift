@@ -18,6 +18,7 @@ extension Reports.Report {
         case .ltv: return [.ltv, .days]
         case .refunds: return [.refundRate, .days]
         case .coins: return [.coins, .days]
+        case .placements: return [.placements, .days]
         }
     }
 }
@@ -90,6 +91,10 @@ extension Reports.Definition {
     static let events = Self(
         "Events",
         "In the words of Apple's Subscription Event report, for both stores: what each period is after the one before it, its refund, and its end where nothing followed."
+    )
+    static let placements = Self(
+        "Placements",
+        "Customers saw the placement for the first time in the range; each counts for the variant that they saw first. Bought: they paid for something, renewals included, at any store within 30 days (30 × 24 hours) after that and by the end of the report's last day. A free trial counts once it is paid for; a purchase that was refunded counts. Conversion = bought / customers. Still open: their 30 days are not over at the end of the last day. Net: what they paid in that time less what of it went back in that time, per currency. A variant with several currencies has a row for each, with the same counts. A difference between few customers may be chance."
     )
     static let coins = Self(
         "Coins",

@@ -15,6 +15,7 @@ extension Reports {
         case ltv
         case refunds
         case coins
+        case placements
 
         public var title: String {
             switch self {
@@ -32,6 +33,7 @@ extension Reports {
             case .ltv: "Realized lifetime value"
             case .refunds: "Refunds"
             case .coins: "Coins"
+            case .placements: "Placements"
             }
         }
 
@@ -52,6 +54,7 @@ extension Reports {
             case .ltv: "what customers of a cohort have paid by which age"
             case .refunds: "how much went back, by purchase date and by refund date"
             case .coins: "coins sold, refunded, spent and outstanding"
+            case .placements: "what customers bought after they saw an offering, by variant"
             }
         }
 
@@ -62,7 +65,7 @@ extension Reports {
                 [.charge, .refund, .trials, .coinsSold, .coinsRefunded, .coinsSpent]
                     + Measure.movements
             case .sales, .revenue: [.charge, .refund]
-            case .downloads: []
+            case .downloads, .placements: []
             case .subscriptions:
                 Measure.movements + [.trials, .grace, .retry, .granted]
             case .events: [.event]
@@ -77,6 +80,12 @@ extension Reports {
 
         /// Whether it needs what the App Store itself reported.
         public var needsReported: Bool { self == .downloads || self == .revenue }
+
+        /// Whether it needs what customers saw at placements.
+        public var needsShowings: Bool { self == .placements }
+
+        /// Whether it cuts the range into days, weeks or months, and keeps things apart in them.
+        public var hasPieces: Bool { self != .overview && self != .placements }
 
         /// Whether sums of longer stretches would hide what it has to tell apart: whose next
         /// payment is due by now depends on the day of the first.
@@ -119,6 +128,7 @@ extension Reports {
         public var groups: [Dimension] {
             switch self {
             case .ltv, .coins: Dimension.allCases.filter { $0 != .offer }
+            case .placements: []
             default: Dimension.allCases
             }
         }
@@ -170,6 +180,7 @@ extension Reports {
         case .ltv: CohortFigures.addLifetimeValue(request, material, to: &table)
         case .refunds: try SalesFigures.addRefunds(request, material, to: &table)
         case .coins: try CohortFigures.addCoins(request, material, to: &table)
+        case .placements: PlacementFigures.addPlacements(material, to: &table)
         }
         return table
     }

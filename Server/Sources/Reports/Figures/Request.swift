@@ -75,7 +75,7 @@ extension Reports {
 
         /// The stretches of which it needs the sums; `nil`: one of the whole range will do.
         public var step: Step? {
-            if report == .overview { return nil }
+            guard report.hasPieces else { return nil }
             return report.needsDays ? .day : by
         }
 
@@ -109,6 +109,8 @@ extension Reports {
         public var within: [Entry]
         /// What the App Store reported of the days.
         public var reported: [ReportedSale]
+        /// What customers bought after they saw placements.
+        public var placements = PlacementOutcomes()
 
         public init(opening: [Entry] = [], within: [Entry] = [], reported: [ReportedSale] = []) {
             self.opening = opening

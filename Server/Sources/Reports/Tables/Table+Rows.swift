@@ -11,7 +11,7 @@ extension Reports.Report {
     /// The rows that its figures are made of.
     public var rowKind: Reports.RowKind {
         switch self {
-        case .overview, .sales, .revenue, .downloads, .refunds, .ltv: .sales
+        case .overview, .sales, .revenue, .downloads, .refunds, .ltv, .placements: .sales
         case .subscriptions, .events, .mrr, .mrrMovement, .churn, .trials, .retention: .periods
         case .coins: .coins
         }

@@ -11,6 +11,17 @@ public struct StoredSpend: Sendable {
     public var at: Instant
 }
 
+/// What a customer said in the journal, without a fact about a purchase.
+public struct StoredStatement: Sendable {
+    /// Of its row in the journal.
+    public var key: RowKey
+    /// The customer's row in production.
+    public var customer: RowKey
+    public var at: Instant
+    /// The bytes as they were said.
+    public var body: [UInt8]
+}
+
 /// A purchase with what is needed to derive its figures.
 public struct ChangedPurchase: Sendable {
     public var key: RowKey
@@ -33,6 +44,10 @@ public struct JournalChanges: Sendable {
     public var purchases: [RowKey]
     /// Spends that were accepted.
     public var spends: [StoredSpend]
+    /// What customers said, as far as no erasure removed it.
+    public var statements: [StoredStatement]
+    /// The rows in production of customers who were erased.
+    public var erased: [RowKey]
     /// Whether a catalog was adopted: then any purchase may have changed.
     public var hasNewCatalog: Bool
 }
@@ -81,8 +96,9 @@ extension FigureStore {
         try await driver.read { connection in
             let rows = try connection.query(
                 """
-                SELECT id, dedupe_key, subject, kind, stated, facts FROM journal
-                WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
+                SELECT id, dedupe_key, subject, kind, stated, facts,
+                    CASE WHEN kind = 3 THEN body END
+                FROM journal WHERE id > $1 AND id <= $2 ORDER BY id LIMIT $3
                 """,
                 [.integer(first), .integer(last), .integer(limit)]
             )
@@ -90,6 +106,8 @@ extension FigureStore {
                 last: Int64(rows.count) < limit ? last : first,
                 purchases: [],
                 spends: [],
+                statements: [],
+                erased: [],
                 hasNewCatalog: false
             )
             var purchases: Set<RowKey> = []
@@ -103,7 +121,10 @@ extension FigureStore {
                 }
                 let content = try JournalContent(kept: row.bytes(5))
                 switch content {
-                case .facts: purchases.insert(subject)
+                case .facts(let facts):
+                    purchases.insert(subject)
+                    guard facts.isEmpty, let said = try Self.statement(row) else { continue }
+                    changes.statements.append(said)
                 case .registered(let customer, let aliases):
                     purchases.formUnion(
                         try Self.purchases(of: customer, knownAs: aliases, connection)
@@ -113,7 +134,8 @@ extension FigureStore {
                         try Self.spend(decision, by: row.bytes(1), at: row.int64(4), connection)
                     )
                 case .adopted: changes.hasNewCatalog = true
-                case .spent, .erased: break
+                case .erased: changes.erased.append(subject)
+                case .spent: break
                 }
             }
             changes.purchases = purchases.sorted()
@@ -143,6 +165,19 @@ extension FigureStore {
             }
         }
         return try rows.map { try RowKey(bytes: $0.bytes(0)) }
+    }
+
+    /// What a row of the journal says that has no facts; `nil` where an erasure removed it.
+    private static func statement(_ row: Row) throws -> StoredStatement? {
+        guard let kept = try row.optionalBytes(6),
+            let body = try? SignedBody.expand(kept, segment: { _ in nil })
+        else { return nil }
+        return StoredStatement(
+            key: try RowKey(bytes: row.bytes(1)),
+            customer: try RowKey(bytes: row.bytes(2)),
+            at: Instant(milliseconds: try row.int64(4)),
+            body: body
+        )
     }
 
     private static func spend(

@@ -30,7 +30,8 @@ struct JournalReplay: Sendable {
             let rows = try await source.read { connection in
                 try connection.query(
                     """
-                    SELECT journal.id, dedupe_key, subject, kind, stated, facts, profile.id, profile.body
+                    SELECT journal.id, dedupe_key, subject, kind, stated, facts, profile.id, profile.body,
+                        CASE WHEN kind = 3 THEN journal.body END
                     FROM journal LEFT JOIN profile ON profile.customer = journal.subject
                     WHERE journal.id > $1 AND journal.id <= $2 ORDER BY journal.id LIMIT 1000
                     """,
@@ -71,7 +72,10 @@ struct JournalReplay: Sendable {
         var batch: Batch
         switch content {
         case .facts(let facts):
-            batch = Batch(connection, history: history, items: [try item(.facts(facts))])
+            var said = try item(.facts(facts))
+            // Figures need what customers said; what stores said stands in the facts.
+            said.body = try row.optionalBytes(8)
+            batch = Batch(connection, history: history, items: [said])
         case .adopted(let version):
             batch = Batch(connection, history: history, items: [try item(.adopt(version))])
         case .registered(let customer, let aliases):

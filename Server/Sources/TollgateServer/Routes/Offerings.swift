@@ -29,7 +29,12 @@ func addOfferings(to router: Router<ServerRequestContext>, _ tollgate: Tollgate)
             at: tollgate.clocks.wall()
         )
         return try Response.json(
-            try await tollgate.offerings.show(shown, at: try context.id, to: session.customer)
+            try await tollgate.offerings.show(
+                shown,
+                at: try context.id,
+                to: session.customer,
+                in: session.environment
+            )
         )
     }
 }

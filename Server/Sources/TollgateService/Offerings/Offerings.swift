@@ -47,14 +47,17 @@ public struct Offerings: Sendable {
 
     /// Journals that `customer` has seen an offering at a placement.
     ///
-    /// Durable when this returns. Repeating it changes nothing: the first time stands.
+    /// Durable when this returns. Repeating it changes nothing: the first time in each environment
+    /// stands.
     ///
+    /// - Parameter environment: that of the customer's session.
     /// - Throws: refusals 404 `resource_missing` for a placement that no catalog of this server ever
     ///   had, 400 `parameter_invalid` for an offering that it never had among its variants.
     public func show(
         _ request: API.PlacementShownRequest,
         at id: String,
-        to customer: Customer.ID
+        to customer: Customer.ID,
+        in environment: StoreEnvironment
     ) async throws -> API.PlacementShown {
         let placements = records.history.versions.compactMap { $0.catalog.placement(id: id) }
         guard !placements.isEmpty else { throw Refusal.missing("placement", id) }
@@ -66,16 +69,16 @@ public struct Offerings: Sendable {
                 "The placement '\(id.prefix(80))' has no variant '\(offering.prefix(80))'; name the offering that GET /v1/placements/\(id.prefix(80)) answered."
             )
         }
+        let shown = ShownOffering(placement: id, offering: offering, environment: environment)
         let outcome = try await records.submit(
             .message(
-                dedupeKey: RowKey("shown", customer.rawValue, id, offering),
+                dedupeKey: RowKey("shown", customer.rawValue, id, offering)
+                    .inEnvironment(environment),
                 subject: RecordStore.subject(of: customer),
                 kind: .command,
                 stated: await clocks.now(),
                 facts: [],
-                received: Array(
-                    try APIJSON.encode(ShownOffering(placement: id, offering: offering))
-                )
+                received: Array(try APIJSON.encode(shown))
             )
         )
         let isNew = if case .recorded = outcome { true } else { false }

@@ -135,11 +135,13 @@ public struct FigureDerivation: Sendable {
         // A purchase may have become another by what a new catalog knows; before the first one
         // nothing was derived.
         if changes.hasNewCatalog, place.journal > 0 { next.sweep = "" }
-        let change = try await difference(
+        var change = try await difference(
             purchases: changes.purchases,
             spends: changes.spends,
             in: history
         )
+        change.written += try changes.statements.flatMap { try $0.showings() }
+        change.removed += try await showings(of: changes.erased)
         return try await finish(
             change,
             from: kept,
@@ -195,6 +197,16 @@ public struct FigureDerivation: Sendable {
             purchases: isApplied ? purchases : 0,
             isDone: isApplied && isDone
         )
+    }
+
+    /// Where it is kept what customers saw.
+    private func showings(of customers: [RowKey]) async throws -> [Figure.Place] {
+        guard !customers.isEmpty else { return [] }
+        let rows = customers.flatMap { customer in
+            StoreEnvironment.allCases.map { customer.inEnvironment($0) }
+        }
+        let shown = FigureKind.shown.rawValue
+        return try await store.figures.rows(aboutEach: rows, kind: shown).joined().map(\.place)
     }
 
     // MARK: - What is different

@@ -9,6 +9,8 @@ enum FigureKind: Int64 {
     case coins = 2
     /// What a customer adds to the sums of the day on which they were first seen.
     case customer = 3
+    /// That a customer saw an offering.
+    case shown = 4
 }
 
 extension Figure {
@@ -38,6 +40,10 @@ extension Figure {
         try RecordDecoder.decode(Reports.PaidPeriod.self, from: body)
     }
 
+    func showing() throws -> Reports.Showing {
+        try RecordDecoder.decode(Reports.Showing.self, from: body)
+    }
+
     func coinMove() throws -> Reports.CoinMove {
         try RecordDecoder.decode(Reports.CoinMove.self, from: body)
     }
@@ -52,7 +58,7 @@ extension Reports.PurchaseRows {
             case .sale?: sales.append(try figure.sale())
             case .period?: periods.append(try figure.period())
             case .coins?: coins.append(try figure.coinMove())
-            case .customer?, nil: break
+            case .customer?, .shown?, nil: break
             }
         }
     }

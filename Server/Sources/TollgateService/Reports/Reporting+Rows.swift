@@ -134,7 +134,7 @@ extension Figure {
             (kind, amount) = (sale.kind.rawValue, sale.amount)
         case .period?: (kind, amount) = (nil, try period().amount)
         case .coins?: (kind, amount) = (try coinMove().kind.rawValue, nil)
-        case .customer?, nil: return false
+        case .customer?, .shown?, nil: return false
         }
         return (match.kind == nil || match.kind == kind)
             && (match.leastMilliunits.map { (amount ?? 0) >= $0 } ?? true)
@@ -154,7 +154,7 @@ extension Figure {
         case .coins?:
             let move = try coinMove()
             (store, product, country, app) = (move.store, move.product, move.country, move.app)
-        case .customer?, nil: return false
+        case .customer?, .shown?, nil: return false
         }
         return (filters.store == nil || filters.store == store)
             && (filters.product == nil || filters.product == product)

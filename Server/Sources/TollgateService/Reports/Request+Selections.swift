@@ -110,6 +110,7 @@ extension RecordStore {
                 in: request.environment
             )
         }
+        if request.report.needsShowings { material.placements = try await placements(request) }
         return material
     }
 

@@ -78,8 +78,8 @@ struct DashboardPageTests {
         ].map { "/dashboard\($0)" }
         paths += [
             "sales", "revenue", "downloads", "subscriptions", "events", "mrr", "mrr-movement",
-            "churn", "trials", "retention", "ltv", "refunds", "coins", "rows-sales",
-            "rows-periods", "rows-coins",
+            "churn", "trials", "retention", "ltv", "refunds", "coins", "placements",
+            "rows-sales", "rows-periods", "rows-coins",
         ].map { "/dashboard/reports/\($0)" }
         for list in ["/dashboard/customers", "/dashboard/purchases", "/dashboard/deliveries"] {
             let page = try await browser.open(list)

@@ -43,6 +43,7 @@ struct ReportPages: DashboardPages {
             title,
             section: "reports",
             [
+                "hasPieces": report.hasPieces,
                 "address": "/dashboard/reports/\(name)", "from": question.from.description,
                 "to": question.to.description,
                 "steps": Reports.Step.allCases.map { step -> Model in
