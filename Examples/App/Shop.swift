@@ -39,6 +39,9 @@ final class Shop: ObservableObject {
         billing.onEntitlementsChanged { [weak self] _ in
             Task { await self?.reload() }
         }
+        billing.onAppStoreRefusal { [weak self] _ in
+            Task { await self?.tellOfRefusal() }
+        }
         billing.purchaseInbox.onChange { [weak self] _ in
             Task { await self?.lookIntoInbox() }
         }
@@ -80,7 +83,18 @@ final class Shop: ObservableObject {
 
     private func reload() async {
         guard user != nil else { return }
-        coins = try? await billing.getCoinBalance().spendable
+        do {
+            coins = try await billing.getCoinBalance().spendable
+        } catch BillingSDKError.unauthenticated {
+            coins = nil
+        } catch {
+            message = message ?? "Your coins could not be loaded."
+        }
+    }
+
+    /// The App Store has charged for something that cannot be unlocked.
+    private func tellOfRefusal() {
+        message = "One of your purchases could not be unlocked. Contact us."
     }
 
     // MARK: - Coins, bought on the web
@@ -185,6 +199,11 @@ final class Shop: ObservableObject {
                 case .awaitingServer: message = "Bought. It is unlocked as soon as we are online."
                 case .cancelled: message = nil
                 }
+            } catch BillingSDKError.requestRefused(_, "already_active", _) {
+                message = "You have this already."
+            } catch BillingSDKError.requestRefused {
+                // Before Apple's sheet or after the charge: only the second needs support.
+                message = "This purchase was refused. If you were charged, contact us."
             } catch {
                 message = "The purchase did not work. Try again."
             }

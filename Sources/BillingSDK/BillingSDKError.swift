@@ -23,7 +23,7 @@ public enum BillingSDKError: Error, Sendable {
     case requestRefused(status: Int, code: String, message: String)
     /// The server could not be reached.
     case networkUnavailable(any Error)
-    /// The server was reached but could not answer (5xx, 429).
+    /// The server was reached but could not answer (5xx, 429), or a proxy answered in its place.
     case serverUnavailable(status: Int, message: String)
     /// The answer was not what the API promises.
     case invalidResponse(String)
@@ -35,7 +35,8 @@ extension BillingSDKError {
     /// Whether the same call may succeed later because the server could not answer now.
     var isTemporary: Bool {
         switch self {
-        case .networkUnavailable, .serverUnavailable: true
+        // An answer that is not Tollgate's is a proxy's, or a page that wants a sign-in to a network.
+        case .networkUnavailable, .serverUnavailable, .invalidResponse: true
         default: false
         }
     }
@@ -44,11 +45,20 @@ extension BillingSDKError {
         if case .unauthenticated = self { true } else { false }
     }
 
+    /// Whether our server has answered, and does not do what was asked.
+    var isAnswer: Bool {
+        switch self {
+        case .sessionRejected, .invalidPublishableKey, .notPermitted, .notFound, .requestRefused:
+            true
+        default: false
+        }
+    }
+
     /// Whether an earlier signed answer may stand in: nobody has said that it no longer holds.
     var permitsEarlierAnswer: Bool {
         switch self {
-        case .networkUnavailable, .serverUnavailable, .customerSessionProviderFailed: true
-        default: false
+        case .customerSessionProviderFailed: true
+        default: isTemporary
         }
     }
 

@@ -156,6 +156,104 @@ import TollgateCore
         }
     }
 
+    /// At a launch where the app's backend is away too, whose the answer is says which token counts.
+    @Test func whatBearsAnotherCustomersTokenDoesNotCountAtALaunchWithoutABackend() async throws {
+        let phone = try await answeredPhone()
+        let tokens = AccountTokens(storage: phone.launch().billing.client.storage)
+        tokens.keep(FakeServer.token(of: "cus_ada"), of: "cus_ada")
+        for (customer, keys) in [("cus_ada", ["premium", "pro"]), ("cus_bob", ["premium"])] {
+            let bought = Self.transaction(from: 50, token: FakeServer.token(of: customer))
+            let app = phone.launch(storeKit: statements(bought))
+            app.backend.withLock { $0.failure = URLError(.notConnectedToInternet) }
+            #expect(try await app.keys() == keys)
+        }
+    }
+
+    // MARK: - Paid while only writes fail
+
+    private static let jws = "e30.e30." + String(repeating: "s", count: 86)
+
+    /// A phone on which `premium` holds, and an app whose purchase of `pro` the server cannot take.
+    private func bought(
+        token: UUID? = FakeServer.token(of: "cus_ada"),
+        mode: AppStoreSubmission.Mode = .purchased,
+        mood: FakeServer.Mood = .answers(503, .storageUnavailable)
+    ) async throws -> (
+        phone: OfflineTests.Phone, app: TestApp,
+        storeKit: @Sendable () async -> [StoreKitStatement], transaction: SignedTransaction
+    ) {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { $0.catalog = Self.catalog }
+        let statement = StoreKitStatement(
+            transaction: Self.transaction(token: token),
+            signedTransaction: Self.jws
+        )
+        let storeKit: @Sendable () async -> [StoreKitStatement] = { [statement] }
+        let app = phone.launch(storeKit: storeKit)
+        #expect(try await app.keys() == ["premium"])
+        let tokens = AccountTokens(storage: app.billing.client.storage)
+        tokens.keep(FakeServer.token(of: "cus_ada"), of: "cus_ada")
+        phone.server.clock.advance(by: 120)
+        phone.server.mood(mood, on: .appStoreTransactions)
+        let transaction = SignedTransaction(id: 1, jwsRepresentation: Self.jws) {}
+        _ = try? await app.delivery.deliver(transaction, mode: mode)
+        return (phone, app, storeKit, transaction)
+    }
+
+    @Test func whoPaysWhileOnlyWritesFailIsLetInUntilTheServerHasIt() async throws {
+        let (phone, app, storeKit, transaction) = try await bought()
+        #expect(try await app.keys(forceRefresh: true) == ["premium", "pro"])
+        // After a relaunch, too, and if reads fail as well from then on.
+        let next = phone.launch(storeKit: storeKit)
+        #expect(try await next.keys() == ["premium", "pro"])
+        phone.server.mood(.unreachable)
+        #expect(try await phone.launch(storeKit: storeKit).keys() == ["premium", "pro"])
+        // The server takes it, and its word counts.
+        phone.server.mood(.well)
+        phone.server.mood(nil, on: .appStoreTransactions)
+        _ = try await next.delivery.deliver(transaction, mode: .observed)
+        #expect(try await next.keys() == ["premium"])
+        #expect(try await phone.launch(storeKit: storeKit).keys() == ["premium"])
+    }
+
+    @Test(arguments: [409, 422])
+    func whatTheServerRefusesForGoodEndsAtOnce(_ status: Int) async throws {
+        let (phone, app, storeKit, transaction) = try await bought()
+        #expect(try await app.keys(forceRefresh: true) == ["premium", "pro"])
+        phone.server.mood(.answers(status, .appMismatch), on: .appStoreTransactions)
+        _ = try await app.delivery.deliver(transaction, mode: .observed)
+        #expect(try await app.keys() == ["premium"])
+        #expect(try await phone.launch(storeKit: storeKit).keys() == ["premium"])
+    }
+
+    @Test(arguments: [401, 403, 404])
+    func whatTheServerDoesNotTakeNowIsNoOutage(_ status: Int) async throws {
+        let (phone, app, storeKit, _) = try await bought(
+            mood: .answers(status, .resourceMissing)
+        )
+        #expect(try await app.keys(forceRefresh: true) == ["premium"])
+        #expect(try await phone.launch(storeKit: storeKit).keys() == ["premium"])
+    }
+
+    @Test(arguments: [AppStoreSubmission.Mode.restored, .observed])
+    func onlyWhatWasBoughtHereCounts(_ mode: AppStoreSubmission.Mode) async throws {
+        let (_, app, _, _) = try await bought(mode: mode)
+        #expect(try await app.keys(forceRefresh: true) == ["premium"])
+    }
+
+    @Test func whatBearsAnotherTokenOrIsAnotherCustomersIsNotAdded() async throws {
+        let (_, other, _, _) = try await bought(token: FakeServer.token(of: "cus_bob"))
+        #expect(try await other.keys(forceRefresh: true) == ["premium"])
+        let (phone, app, storeKit, _) = try await bought()
+        await app.billing.reset()
+        #expect(try await app.keys() == ["premium"])
+        let (shared, _, held, _) = try await bought()
+        let bobs = shared.launch(storeKit: held)
+        bobs.signIn("cus_bob")
+        #expect(try await bobs.keys() == [])
+        _ = (phone, storeKit)
+    }
+
     @Test func anAnswerInMemoryIsOutrankedToo() async throws {
         let phone = OfflineTests.Phone()
         phone.server.world.withLock { $0.catalog = Self.catalog }

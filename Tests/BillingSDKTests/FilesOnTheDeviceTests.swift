@@ -20,6 +20,7 @@ import Testing
                 let isExcluded = values.isExcludedFromBackup ?? false
                 note("no backup of \(url.lastPathComponent): \(isExcluded)")
             },
+            read: { _ in nil },
             write: { _, url, options in
                 let isProtected = options.contains(
                     .completeFileProtectionUntilFirstUserAuthentication
@@ -74,6 +75,100 @@ import Testing
         #expect(OfflineStorage.files(in: folder, for: "pk_1").load(.answer) == Data([2]))
     }
 
+    // MARK: - Before the first unlock
+
+    /// A disk whose files exist, but can be neither read nor written until it is unlocked.
+    private static func locked() -> (disk: Disk, isLocked: Locked<Bool>) {
+        let isLocked = Locked(true)
+        var disk = Disk.ofThisDevice
+        disk.read = { [read = disk.read] file in
+            if isLocked.withLock({ $0 }) { throw CocoaError(.fileReadNoPermission) }
+            return try read(file)
+        }
+        disk.write = { [write = disk.write] data, file, options in
+            if isLocked.withLock({ $0 }) { throw CocoaError(.fileWriteNoPermission) }
+            try write(data, file, options)
+        }
+        return (disk, isLocked)
+    }
+
+    @Test func whatCannotBeReadYetIsNotReplacedAsIfItWereEmpty() {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let before = OfflineStorage.files(in: folder, for: "pk_1")
+        let now: @Sendable () -> Date = { Date(timeIntervalSince1970: 1) }
+        let old = PurchaseInbox(storage: before, now: now)
+            .add(productID: "monthly", origin: .purchaseIntent)
+        let done = PurchaseInbox(storage: before, now: now)
+            .add(productID: "coins", origin: .purchaseIntent)
+        ClaimedTransactions(storage: before).keep("old", .purchased, of: "cus_ada")
+        ClaimedTransactions(storage: before).keep("taken", .purchased, of: "cus_ada")
+
+        let (disk, isLocked) = Self.locked()
+        let storage = OfflineStorage.files(in: folder, for: "pk_1", on: disk)
+        let inbox = PurchaseInbox(storage: storage, now: now)
+        let new = inbox.add(productID: "code", origin: .code)
+        inbox.finish(done.id)
+        ClaimedTransactions(storage: storage).keep("new", .purchased, of: "cus_ada")
+        ClaimedTransactions(storage: storage).end("taken")
+        #expect(inbox.pending == [new])
+
+        isLocked.withLock { $0 = false }
+        #expect(inbox.pending == [old, new])
+        storage.alone {}
+        let next = OfflineStorage.files(in: folder, for: "pk_1")
+        #expect(PurchaseInbox(storage: next, now: now).pending == [old, new])
+        let claims = ClaimedTransactions(storage: next).purchases(of: "cus_ada")
+        #expect(claims.map(\.signature) == ["old", "new"])
+    }
+
+    @Test func aVisitorsSecretOfBeforeTheFirstUnlockJoinsTheOthers() {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func visitors(_ disk: Disk) -> (VisitorCheckouts, OfflineStorage) {
+            let app = TestApp(configure: { $0.cacheDirectory = folder })
+            let storage = OfflineStorage.files(
+                in: folder,
+                for: FakeServer.publishableKey,
+                on: disk
+            )
+            return (VisitorCheckouts(client: app.billing.client, storage: storage), storage)
+        }
+        let first = visitors(.ofThisDevice).0.reference()
+        let (disk, isLocked) = Self.locked()
+        let (later, storage) = visitors(disk)
+        let second = later.reference()
+        #expect(second != first && later.reference() == second)
+        isLocked.withLock { $0 = false }
+        storage.alone {}
+        let kept = storage.load(.visitorSecrets).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        #expect(kept.components(separatedBy: #""secret""#).count == 3)
+    }
+
+    @Test func anAnswerThatCannotBeReadYetIsThereAfterTheUnlock() async throws {
+        let phone = OfflineTests.Phone()
+        #expect(try await phone.launch().keys() == ["premium"])
+        phone.server.clock.advance(by: 3600)
+        phone.server.mood(.unreachable)
+        let (disk, isLocked) = Self.locked()
+        let bought = StoreKitStatement(transaction: DeviceEvaluationTests.transaction())
+        let app = phone.launch(storeKit: { [bought] }, disk: disk)
+        #expect(await billingError { try await app.keys() }?.name == "networkUnavailable")
+        isLocked.withLock { $0 = false }
+        #expect(try await app.keys() == ["premium"])
+        #expect(try await phone.launch().keys() == ["premium"])
+    }
+
+    @Test func signingOutBeforeTheFirstUnlockLeavesNothing() {
+        let folder = Self.folder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        OfflineStorage.files(in: folder, for: "pk_1").save(.answer, Data([1]))
+        let (disk, isLocked) = Self.locked()
+        OfflineStorage.files(in: folder, for: "pk_1", on: disk).save(.answer, nil)
+        isLocked.withLock { $0 = false }
+        #expect(OfflineStorage.files(in: folder, for: "pk_1").load(.answer) == nil)
+    }
+
     // MARK: - An app and its widget
 
     @Test func twoProcessesThatAddTogetherLoseNothing() async throws {
@@ -126,6 +221,36 @@ import Testing
         #expect(widget.billing.purchaseInbox.pending == [purchase])
         widget.billing.purchaseInbox.finish(purchase.id)
         #expect(app.billing.purchaseInbox.pending == [])
+    }
+
+    @Test func aWidgetThatKnowsNobodyDoesNotSignTheAppOut() async throws {
+        let phone = OfflineTests.Phone()
+        let (app, widget) = (phone.launch(), phone.launch())
+        #expect(try await app.keys() == ["premium"])
+        widget.signIn(nil)
+        #expect(try await widget.keys() == [])
+        phone.server.clock.advance(by: 3600)
+        phone.server.mood(.unreachable)
+        #expect(try await app.keys() == ["premium"])
+        #expect(try await phone.launch().keys() == ["premium"])
+        // The process that had the customer says that they have left, and reset() says it anywhere.
+        phone.server.mood(.well)
+        #expect(try await app.keys() == ["premium"])
+        app.signIn(nil)
+        app.billing.client.customerChanged()
+        #expect(try await app.keys() == [])
+        phone.server.mood(.unreachable)
+        #expect(
+            await billingError { try await phone.launch().keys() }?.name == "networkUnavailable"
+        )
+    }
+
+    @Test func aWidgetThatResetsSignsOut() async throws {
+        let phone = OfflineTests.Phone()
+        let (app, widget) = (phone.launch(), phone.launch())
+        #expect(try await app.keys() == ["premium"])
+        await widget.billing.reset()
+        #expect(!FileManager.default.fileExists(atPath: phone.file.path))
     }
 
     @Test func anOlderAnswerDoesNotReplaceANewerOne() async throws {

@@ -19,6 +19,23 @@ import TollgateAPI
         #expect(lines(quiet).isEmpty)
     }
 
+    @Test func eachPathIsNamedAndHoldsNoId() async throws {
+        let app = TestApp(configure: { $0.logLevel = .debug })
+        _ = try? await app.billing.getOfferings()
+        _ = try? await app.billing.getPlacement(id: "paywall")
+        let offering = Offering(id: "standard", products: [])
+        try? await app.billing.recordShown(Placement(id: "paywall", offering: offering))
+        _ = try? await app.billing.getPurchases()
+        let all = lines(app).joined(separator: "\n")
+        for path in [
+            "GET /v1/offerings:", "GET /v1/placements/{id}:", "POST /v1/placements/{id}/shown:",
+            "GET /v1/customers/{id}/purchases:",
+        ] {
+            #expect(all.contains(path))
+        }
+        #expect(!all.contains("paywall"))
+    }
+
     @Test func nothingInTheLogIsPersonalOrSecret() async throws {
         let app = TestApp(configure: { $0.logLevel = .debug })
         _ = try await app.keys()

@@ -86,7 +86,8 @@ import TollgateAPI
             canVerify: Bool = true,
             uptime: @escaping @Sendable () -> TimeInterval = { 0 },
             storeKit: @escaping @Sendable () async -> [StoreKitStatement] = { [] },
-            allowsPurchasesBeforeSignIn: Bool = false
+            allowsPurchasesBeforeSignIn: Bool = false,
+            disk: Disk = .ofThisDevice
         ) -> TestApp {
             let check: BillingSDK.Configuration.SignatureCheck = { message, signature, key in
                 OfflineTests.checksum(message, key) == signature
@@ -97,6 +98,7 @@ import TollgateAPI
                 server: server,
                 uptime: uptime,
                 storeKit: storeKit,
+                disk: disk,
                 configure: { configuration in
                     configuration.cacheDirectory = directory
                     configuration.allowsPurchasesBeforeSignIn = allowsPurchasesBeforeSignIn
@@ -194,6 +196,31 @@ import TollgateAPI
         _ = try await phone.launch(uptime: { 5000 }).keys()
         goOffline(phone, after: 10)
         #expect(try await phone.launch(uptime: { 3 }).keys() == ["premium"])
+    }
+
+    /// The wait for an end looks anew when it is over, and must not be cancelled by the next wait.
+    @Test func theEndOfAnAnswerIsAnnouncedAfterALaunchWithoutNetwork() async throws {
+        let phone = Phone()
+        phone.server.grant(
+            "premium",
+            to: "cus_ada",
+            until: phone.server.clock.now.addingTimeInterval(5000)
+        )
+        _ = try await phone.launch().keys()
+        goOffline(phone)
+        let cancelled = Locked<[Bool]>([])
+        let app = phone.launch(storeKit: {
+            cancelled.withLock { $0.append(Task.isCancelled) }
+            return []
+        })
+        phone.server.world.withLock { $0.catalog = DeviceEvaluationTests.catalog }
+        #expect(try await app.keys() == ["premium"])
+        while app.pauses.count == 0 { await Task.yield() }
+        phone.server.clock.advance(by: 1400)
+        app.pauses.elapse()
+        while app.heardSets.count < 2 { await Task.yield() }
+        #expect(app.heardSets == [["premium"], []])
+        #expect(cancelled.withLock { $0 } == [false, false])
     }
 
     @Test func anEntitlementEndsInsideTheAnswer() async throws {

@@ -39,6 +39,9 @@ import TollgateAPI
         Call(testDescription: "getCoinBalance") { _ = try await $0.billing.getCoinBalance() },
         Call(testDescription: "getConsents") { _ = try await $0.billing.getConsents() },
         Call(testDescription: "accept") { _ = try await $0.billing.accept([]) },
+        Call(testDescription: "getPurchaseReadiness", hasSession: false) {
+            _ = try await $0.billing.getPurchaseReadiness(isSetUp: true)
+        },
         Call(testDescription: "stateAge") { _ = try await $0.billing.stateAge(atLeast: 18) },
         Call(testDescription: "submit", hasSession: false) {
             try await $0.billing.submit(signedTransaction: "e30.e30.c2ln")
@@ -104,5 +107,57 @@ import TollgateAPI
             let error = await billingError { try await button.checkout() }
             #expect(error?.name == name)
         }
+    }
+
+    private static let statuses: [(status: Int, code: APIError.Code)] = [
+        (400, .parameterInvalid), (401, .invalidKey), (403, "key_scope"), (404, .resourceMissing),
+        (405, "method_not_allowed"), (409, .conflict), (410, "customer_erased"),
+        (413, "body_too_large"), (415, "unsupported_media_type"), (422, "unprocessable"),
+        (429, "rate_limited"), (503, .storageUnavailable),
+    ]
+
+    /// Calls that the SDK makes by itself: catalog, keys, what StoreKit holds, a visitor's claim.
+    @Test(
+        arguments: [
+            APIPath.catalog, .jsonWebKeySet, .appStoreObservations, .checkoutClaims,
+        ],
+        statuses
+    )
+    func aRefusalBesideAnAnswerCostsNothing(
+        _ path: APIPath,
+        _ refusal: (status: Int, code: APIError.Code)
+    ) async throws {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { $0.catalog = DeviceEvaluationTests.catalog }
+        let held = StoreKitStatement(
+            transaction: DeviceEvaluationTests.transaction(),
+            signedTransaction: "e30.e30.c2ln"
+        )
+        let app = phone.launch(storeKit: { [held] })
+        app.signIn(nil)
+        _ = try await app.billing.getBuyButton(id: "buy_btn_monthly").checkout()
+        phone.server.mood(.answers(refusal.status, refusal.code), on: path)
+        app.signIn("cus_ada")
+        #expect(try await app.keys() == ["premium"])
+        #expect(try await app.keys(forceRefresh: true) == ["premium"])
+        await app.billing.client.observations.task.withLock { $0 }?.value
+        #expect(app.heardSets == [["premium"]])
+    }
+
+    @Test(arguments: statuses)
+    func aCheckoutThatTheServerDoesNotTellOfIsUnderWayUnlessItIsGone(
+        _ refusal: (status: Int, code: APIError.Code)
+    ) async throws {
+        let app = TestApp()
+        _ = try await app.billing.getBuyButton(id: "buy_btn_monthly").checkout()
+        app.server.mood(
+            .answers(refusal.status, refusal.code),
+            on: APIPath(template: APIPath.checkoutSession.path(id: "cs_1"))
+        )
+        let link = try #require(
+            URL(string: "https://x.example/checkout_redirect/success?session_id=cs_1")
+        )
+        let isGone = [404, 410].contains(refusal.status)
+        #expect(await app.billing.handleCheckoutReturn(link) == (isGone ? .cancelled : .processing))
     }
 }

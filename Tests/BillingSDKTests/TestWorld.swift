@@ -10,6 +10,8 @@ final class FakeServer: Sendable {
         case well
         case unreachable
         case answers(Int, APIError.Code)
+        /// A body that is not Tollgate's, as a proxy or another server sends it.
+        case foreign(Int, String)
     }
 
     struct World: Sendable {
@@ -118,6 +120,8 @@ final class FakeServer: Sendable {
             switch world.moods[request.url.path] ?? world.mood {
             case .unreachable: throw URLError(.cannotConnectToHost)
             case .answers(let status, let code): return Self.refusal(status, code)
+            case .foreign(let status, let body):
+                return HTTPResponse(status: status, body: Data(body.utf8))
             case .well: break
             }
             let path = request.url.path
@@ -365,6 +369,7 @@ final class TestApp: Sendable {
         uptime: @escaping @Sendable () -> TimeInterval = { 0 },
         storeKit: @escaping @Sendable () async -> [StoreKitStatement] = { [] },
         storefront: @escaping @Sendable () async -> String? = { nil },
+        disk: Disk = .ofThisDevice,
         configure: (inout BillingSDK.Configuration) -> Void = { _ in }
     ) {
         let clock = server?.clock ?? TestClock()
@@ -390,6 +395,7 @@ final class TestApp: Sendable {
                 uptime: uptime,
                 storeKitStatements: storeKit,
                 storefront: storefront,
+                disk: disk,
                 pause: { [pauses] in try await pauses.wait($0) }
             )
         )

@@ -360,6 +360,10 @@ extension View {
         modified.task = ("\(value)", action)
         return modified
     }
+    /// Another id is another view: state and tasks begin anew.
+    nonisolated public func id<ID: Hashable>(_ id: ID) -> some View {
+        _mod("id", change: { $0.path += "=\(id)" })
+    }
     nonisolated public func environmentObject<T: ObservableObject>(_ object: T) -> some View {
         _mod("environmentObject", change: { $0.objects[ObjectIdentifier(T.self)] = object })
     }

@@ -201,10 +201,6 @@ extension OnePhone {
                         .answers(503, .storageUnavailable), .appStoreTransactions, .succeed,
                         "Paid. It will be ready in a moment."
                     ),
-                    (
-                        .answers(422, .appMismatch), .appStoreTransactions, .succeed,
-                        "The purchase could not be completed."
-                    ),
                 ]
 
         @Test(arguments: outcomes.indices)
@@ -221,6 +217,63 @@ extension OnePhone {
             #expect(UIAccessibility._announcements == [text])
             // It can be tried again.
             #expect(await eventually { !screen.update().all.contains { $0.disabled } })
+        }
+
+        @Test func whatWasChargedAndRefusedLeadsToSupportAndIsNotSoldAgain() async throws {
+            let app = await app()
+            let screen = host(try view(app))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts.first == "Another" })
+            app.server.mood(.answers(422, .appMismatch), on: .appStoreTransactions)
+            button(screen, Self.monthly)?.action?()
+            let text = "You were charged, but your purchase could not be unlocked. Contact support."
+            #expect(await eventually { screen.update().texts.contains(text) })
+            #expect(UIAccessibility._announcements == [text])
+            #expect(await eventually { button(screen, Self.coins)?.disabled == false })
+            #expect(button(screen, Self.monthly)?.disabled == true)
+        }
+
+        @Test func anotherPlacementIsLoadedAnewWithoutTheOldOne() async throws {
+            let app = await app()
+            let page = try #require(URL(string: "https://example.com"))
+            app.server.world.withLock { $0.placements["settings"] = ["cus_ada": "standard"] }
+            let placement = Locked("paywall")
+            struct Screen: View {
+                let placement: Locked<String>
+                let billing: BillingSDK
+                let page: URL
+                var body: some View {
+                    OfferingView(
+                        placement: placement.withLock { $0 },
+                        billing: billing,
+                        terms: page,
+                        privacy: page
+                    )
+                }
+            }
+            let screen = host(Screen(placement: placement, billing: app.billing, page: page))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts.first == "Another" })
+            placement.withLock { $0 = "settings" }
+            #expect(screen.update().texts.isEmpty)
+            #expect(await eventually { screen.update().texts.first == "Go Pro" })
+            #expect(
+                await eventually {
+                    app.server.world.withLock { $0.shown }.last == [
+                        "cus_ada", "settings", "standard",
+                    ]
+                }
+            )
+        }
+
+        @Test func signingOutTakesTheCustomersVariantAway() async throws {
+            let app = await app()
+            let screen = host(try view(app))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts.first == "Another" })
+            app.signIn(nil)
+            await app.billing.reset()
+            #expect(await eventually { screen.update().texts.first == "Go Pro" })
         }
 
         @Test func whoIsNotSignedInIsAskedToAndSeesTheFirstVariant() async throws {
@@ -457,6 +510,115 @@ extension OnePhone {
                     screen.update().texts == ["You have not bought anything yet."]
                 }
             )
+        }
+
+        /// A purchase that is over, so that nothing was ever announced.
+        private func ended(_ name: String) -> API.CustomerPurchase {
+            .init(
+                id: "stripe/sandbox/-/" + name,
+                store: "stripe",
+                product: name,
+                name: name,
+                kind: "plan",
+                status: "ended"
+            )
+        }
+
+        @Test func whatSomebodyBoughtIsGoneAsSoonAsTheyAreGone() async throws {
+            let app = await app()
+            app.server.world.withLock { world in
+                world.purchases = ["cus_ada": [ended("Ada's")], "cus_bob": [ended("Bob's")]]
+            }
+            let screen = host(CustomerPurchasesView(billing: app.billing))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts == ["Ada's", "Ended"] })
+            app.signIn(nil)
+            await app.billing.reset()
+            #expect(await eventually { screen.update().texts == ["Sign in first.", "Try again"] })
+            // Whoever signs in next sees their own, and nothing before.
+            app.signIn("cus_bob")
+            let gate = Gate()
+            app.server.world.withLock {
+                ($0.gate, $0.gatedPath) = (gate, APIPath.customerPurchases.path(id: "cus_bob"))
+            }
+            await app.billing.customerDidChange()
+            #expect(await eventually { screen.update().first("ProgressView") != nil })
+            #expect(screen.update().texts.isEmpty)
+            gate.open()
+            #expect(await eventually { screen.update().texts == ["Bob's", "Ended"] })
+        }
+
+        @Test func whoSignsInInPlaceOfAnotherNeverSeesTheirPurchases() async throws {
+            let app = await app()
+            app.server.world.withLock { world in
+                world.purchases = ["cus_ada": [ended("Ada's")], "cus_bob": [ended("Bob's")]]
+            }
+            let screen = host(CustomerPurchasesView(billing: app.billing))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts == ["Ada's", "Ended"] })
+            // Without a reset, and with a backend that takes its time.
+            let gate = Gate()
+            app.backend.withLock { ($0.customer, $0.gate) = ("cus_bob", gate) }
+            let change = Task { await app.billing.customerDidChange() }
+            #expect(await eventually { screen.update().texts.isEmpty })
+            gate.open()
+            await change.value
+            #expect(await eventually { screen.update().texts == ["Bob's", "Ended"] })
+            // A session that is renewed for somebody else, without a word of the app's.
+            app.backend.withLock { ($0.customer, $0.gate) = ("cus_ada", nil) }
+            app.clock.advance(by: 1800)
+            _ = try await app.keys(forceRefresh: true)
+            #expect(await eventually { screen.update().texts == ["Ada's", "Ended"] })
+        }
+
+        @Test func whatArrivesForSomebodyWhoHasLeftIsNotShown() async throws {
+            let app = await app()
+            app.server.world.withLock { $0.purchases = ["cus_ada": [ended("Ada's")]] }
+            let gate = Gate()
+            app.server.world.withLock {
+                ($0.gate, $0.gatedPath) = (gate, APIPath.customerPurchases.path(id: "cus_ada"))
+            }
+            let screen = host(CustomerPurchasesView(billing: app.billing))
+            defer { screen.close() }
+            await gate.arrivals(1)
+            app.signIn(nil)
+            await app.billing.reset()
+            gate.open()
+            #expect(await eventually { screen.update().texts == ["Sign in first.", "Try again"] })
+        }
+
+        @Test(arguments: ColorScheme.allCases)
+        func whatWasBoughtIsSeenInLightModeAndInDarkAndHasNoFixedSize(
+            _ scheme: ColorScheme
+        ) async throws {
+            let app = await app()
+            app.server.grant("pro", to: "cus_ada", ground: .grace)
+            app.server.world.withLock { $0.purchases = ["cus_ada": [ended("Ada's")]] }
+            for direction in LayoutDirection.allCases {
+                let screens = [
+                    AnyView(CustomerPurchasesView(billing: app.billing)),
+                    AnyView(PaymentProblemBanner(billing: app.billing)), AnyView(try view(app)),
+                ].map {
+                    host(
+                        $0.environment(\.colorScheme, scheme)
+                            .environment(\.layoutDirection, direction)
+                    )
+                }
+                defer { screens.forEach { $0.close() } }
+                for (screen, words) in zip(screens, [2, 3, 10]) {
+                    #expect(await eventually { screen.update().texts.count == words })
+                    for word in screen.update().all where word.kind == "Text" {
+                        #expect(try #require(word.contrast) >= (word.isInButton ? 3 : 4.5))
+                    }
+                    let modifiers = screen.update().all.flatMap(\.modifiers)
+                    #expect(
+                        !modifiers.contains {
+                            $0.hasPrefix("frame(max") || $0.hasPrefix("lineLimit")
+                                || $0 == "fixedSize(true,true)"
+                        }
+                    )
+                }
+            }
         }
 
         @Test func purchasesThatCannotBeLoadedSaySoAndNobodyIsAskedToSignIn() async throws {

@@ -143,6 +143,30 @@ extension OnePhone {
             #expect(posts(app) == 1 && app.refusals.withLock { $0 }.isEmpty)
         }
 
+        @Test func whatWasChargedAndRefusedLeavesTheInbox() async throws {
+            let app = await launched()
+            let inbox = app.billing.purchaseInbox
+            var readiness = PurchaseReadiness()
+            readiness.isSetUp = true
+            readiness.isSignedIn = true
+            readiness.hasAcceptedTerms = true
+            readiness.hasAcceptedSubscriptionTerms = true
+            readiness.hasStatedAge = true
+            // Refused before anything is charged, it stays.
+            let pending = inbox.add(productID: "coins", origin: .promotedPayment)
+            app.server.mood(.answers(409, .alreadyActive), on: .appStorePurchases)
+            _ = await error { try await app.billing.purchase(pending) }
+            #expect(inbox.next(readiness) == .proceed(pending))
+            app.server.mood(nil, on: .appStorePurchases)
+            app.server.mood(.answers(422, .appMismatch), on: .appStoreTransactions)
+            let refused = await error { try await app.billing.purchase(pending) }
+            guard case .requestRefused(422, "app_mismatch", _)? = refused else {
+                Issue.record("got \(String(describing: refused))")
+                return
+            }
+            #expect(inbox.next(readiness) == nil && inbox.pending.isEmpty)
+        }
+
         @Test func aRefusalOfWhatNobodyWaitsForIsReportedOnce() async throws {
             let app = await launched()
             app.server.mood(.answers(422, .signatureInvalid), on: .appStoreTransactions)

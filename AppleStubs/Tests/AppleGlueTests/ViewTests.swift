@@ -94,31 +94,45 @@ extension OnePhone {
         @Test func aButtonThatCannotBeLoadedOffersAnotherTry() async throws {
             let app = TestApp()
             app.server.mood(.unreachable)
-            let view = LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing)
+            let screen = host(LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing))
+            defer { screen.close() }
             #expect(
-                await appear(view) {
-                    $0.texts == ["The offer could not be loaded.", "Try again"]
+                await eventually {
+                    screen.update().texts == ["The offer could not be loaded.", "Try again"]
                 }
             )
             app.server.mood(.well)
-            try press(view)
-            #expect(english(view).first("ProgressView") != nil)
-            #expect(await appear(view) { $0.texts.first == "Subscribe" })
+            screen.update().first("Button")?.action?()
+            #expect(screen.update().first("ProgressView") != nil)
+            #expect(await eventually { screen.update().texts.first == "Subscribe" })
         }
 
         // MARK: - Dark mode, right to left
 
+        /// The words of a button that loads itself, once `text` is the last of them.
+        private func loaded(
+            _ app: TestApp,
+            _ scheme: ColorScheme,
+            until text: String
+        ) async -> _Node {
+            let screen = host(
+                LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing)
+                    .environment(\.colorScheme, scheme)
+            )
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts.contains(text) })
+            return screen.update()
+        }
+
         /// Every view of the SDK in every phase that has words in it.
-        private func everyPhase(_ app: TestApp) async throws -> [AnyView] {
+        private func everyPhase(_ app: TestApp, _ scheme: ColorScheme) async throws -> [_Node] {
             let button = try await app.billing.getBuyButton(id: "buy_btn_monthly")
-            let loaded = LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing)
-            #expect(await appear(loaded) { $0.texts.first == "Subscribe" })
+            let loaded = await loaded(app, scheme, until: "Subscribe")
             let gate = Text("premium").entitled(to: "premium", by: app.billing) { button.view() }
             #expect(await appear(gate) { $0.texts.first == "Subscribe" })
 
             app.server.mood(.unreachable)
-            let unloaded = LoadedBuyButton(id: "buy_btn_monthly", billing: app.billing)
-            #expect(await appear(unloaded) { $0.texts.last == "Try again" })
+            let unloaded = await self.loaded(app, scheme, until: "Try again")
             let unknown = Text("").entitled(to: "gold", by: TestApp(server: app.server).billing)
             #expect(await appear(unknown) { $0.texts.last == "Try again" })
             let portal = PortalSheet(billing: app.billing) {}
@@ -127,16 +141,15 @@ extension OnePhone {
             try press(unsold)
             #expect(await eventually { self.english(unsold).texts.first == "Try again" })
             return [
-                AnyView(button.view()), AnyView(loaded), AnyView(gate), AnyView(unloaded),
-                AnyView(unknown), AnyView(portal), AnyView(unsold),
-            ]
+                AnyView(button.view()), AnyView(gate), AnyView(unknown), AnyView(portal),
+                AnyView(unsold),
+            ].map { english($0.environment(\.colorScheme, scheme)) } + [loaded, unloaded]
         }
 
         @Test(arguments: ColorScheme.allCases)
         func everyWordIsSeenInLightModeAndInDark(_ scheme: ColorScheme) async throws {
-            for view in try await everyPhase(TestApp()) {
-                let words = english(view.environment(\.colorScheme, scheme)).all
-                    .filter { $0.kind == "Text" }
+            for view in try await everyPhase(TestApp(), scheme) {
+                let words = view.all.filter { $0.kind == "Text" }
                 #expect(!words.isEmpty)
                 for word in words {
                     // The system chooses a button's colour, which WCAG allows 3 for.
@@ -244,6 +257,69 @@ extension OnePhone {
             let loads = app.server.requests("GET", APIPath.buyButton.path(id: "buy_btn_monthly"))
             // It loads, and listens for a sign-in and for another country.
             #expect(loads.count == 1 && host.beginnings == 3)
+        }
+
+        /// A view whose parameter the app changes while it is on the screen.
+        private struct Changing<Content: View>: View {
+            let value: Locked<String>
+            let content: @MainActor (String) -> Content
+            var body: some View { content(value.withLock { $0 }) }
+        }
+
+        @Test func anotherIdIsAnotherButton() async throws {
+            let app = TestApp()
+            let id = Locked("buy_btn_monthly")
+            let screen = host(
+                Changing(value: id) { LoadedBuyButton(id: $0, billing: app.billing) }
+            )
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts.first == "Subscribe" })
+            id.withLock { $0 = "buy_btn_yearly" }
+            #expect(screen.update().texts.isEmpty)
+            #expect(await eventually { screen.update().texts.last == "Try again" })
+            id.withLock { $0 = "buy_btn_monthly" }
+            #expect(screen.update().texts.isEmpty)
+            #expect(await eventually { screen.update().texts.first == "Subscribe" })
+        }
+
+        @Test func anotherKeyIsAnotherGate() async throws {
+            let app = TestApp(maximumStale: 0)
+            app.server.grant("premium", to: "cus_ada")
+            let key = Locked("premium")
+            let screen = host(
+                Changing(value: key) { key in
+                    Text(verbatim: key).entitled(to: key, by: app.billing) { Text("locked") }
+                }
+            )
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts == ["premium"] })
+            key.withLock { $0 = "gold" }
+            #expect(screen.update().texts.isEmpty)
+            #expect(await eventually { screen.update().texts == ["locked"] })
+            key.withLock { $0 = "premium" }
+            #expect(await eventually { screen.update().texts == ["premium"] })
+        }
+
+        @Test func aBannerThatCouldNotAskLooksAgain() async throws {
+            let app = TestApp()
+            app.server.grant("premium", to: "cus_ada", ground: .grace)
+            app.server.mood(.unreachable)
+            let screen = host(PaymentProblemBanner(billing: app.billing))
+            defer { screen.close() }
+            #expect(await eventually { app.entitlementRequests() == 1 })
+            app.server.mood(.well)
+            EntitlementListeners(client: app.billing.client).lookAgain()
+            #expect(await eventually { screen.update().texts.last == "Check payment" })
+        }
+
+        @Test func anOpenPortalGoesWithItsCustomer() async throws {
+            let app = TestApp()
+            let screen = host(PortalSheet(billing: app.billing) {})
+            defer { screen.close() }
+            #expect(await eventually { screen.update().first("UIViewController") != nil })
+            app.signIn(nil)
+            await app.billing.reset()
+            #expect(await eventually { screen.update().texts.first == "Sign in first." })
         }
 
         @Test func aButtonIsLoadedAnewInAnotherCountry() async throws {

@@ -197,8 +197,14 @@ struct TransactionDelivery: Sendable {
                 deliveries.done[key.signature] = outcome
                 if deliveries.waiting.isEmpty { deliveries.tries = 0 }
             }
+            if case .refused(let refusal) = outcome, refusal.mode == .purchased {
+                // What stood in for the server's word on it ends.
+                client.guarded.withLock { $0.state.expireSnapshot() }
+                Task { _ = try? await client.activeEntitlements(forceRefresh: true) }
+            }
             return outcome
         } catch {
+            if let error = error as? BillingSDKError, error.isAnswer { claims.deny(key.signature) }
             let isSignedOut = (error as? BillingSDKError)?.isUnauthenticated ?? false
             deliveries.withLock { deliveries in
                 deliveries.underWay[key] = nil
@@ -238,7 +244,7 @@ struct TransactionDelivery: Sendable {
         if mode == .observed {
             mode = claims.mode(of: key.signature, by: customer) ?? .observed
         } else {
-            claims.keep(key.signature, mode, of: customer)
+            claims.keep(key.signature, mode, of: customer, transactionID: transaction.id)
         }
         let response = try await post(transaction.jwsRepresentation, mode: mode)
         if let error = response.finalRefusal {
@@ -253,6 +259,9 @@ struct TransactionDelivery: Sendable {
                 )
             )
         }
+        _ = try response.decoded(API.AppStoreTransactionReply.self)
+        // Before the entitlements are read: from now on the server's word on it counts.
+        claims.end(key.signature)
         return .taken(try await submission(response))
     }
 

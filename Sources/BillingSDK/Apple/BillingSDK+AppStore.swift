@@ -14,6 +14,22 @@
         case cancelled
     }
 
+    /// How a purchase went that the server did not refuse beforehand.
+    enum ChargedPurchase: Sendable {
+        /// As apps are told.
+        case went(AppStorePurchase)
+        /// Charged, and then refused for good.
+        case refused(AppStoreRefusal)
+
+        /// The same as a value or an error.
+        func get() throws -> AppStorePurchase {
+            switch self {
+            case .went(let purchase): return purchase
+            case .refused(let refusal): throw refusal.error
+            }
+        }
+    }
+
     extension BillingSDK {
         /// Whether this device may buy at all; false under parental controls.
         public static var canMakePayments: Bool { AppStore.canMakePayments }
@@ -51,9 +67,18 @@
             _ product: Product,
             options: Set<Product.PurchaseOption> = []
         ) async throws -> AppStorePurchase {
+            try await charge(product, options).get()
+        }
+
+        /// Buys, and tells what was charged and then refused from what was not bought.
+        @MainActor
+        func charge(
+            _ product: Product,
+            _ options: Set<Product.PurchaseOption>
+        ) async throws -> ChargedPurchase {
             let token = try await PurchasePreparation(client: client).accountToken(for: product.id)
-            guard let token else { return try await buy(product, options) }
-            return try await buy(product, options.union([.appAccountToken(token)]))
+            let options = token.map { options.union([.appAccountToken($0)]) } ?? options
+            return try await settle(product.purchase(options: options))
         }
 
         /// The same purchase; the token is the server's, and `appAccountToken` is not used.
@@ -67,17 +92,12 @@
             try await purchase(product, options: options)
         }
 
-        /// Buys with options that bear the customer's token.
-        @MainActor
-        private func buy(
-            _ product: Product,
-            _ options: Set<Product.PurchaseOption>
-        ) async throws -> AppStorePurchase {
-            try await complete(product.purchase(options: options))
-        }
-
         /// Takes what StoreKit sold to the server.
         func complete(_ result: Product.PurchaseResult) async throws -> AppStorePurchase {
+            try await settle(result).get()
+        }
+
+        private func settle(_ result: Product.PurchaseResult) async -> ChargedPurchase {
             switch result {
             case .success(let result):
                 let outcome: DeliveryOutcome
@@ -85,15 +105,15 @@
                     outcome = try await TransactionDelivery(client: client)
                         .deliverAttended(SignedTransaction(result), mode: .purchased)
                 } catch {
-                    return .awaitingServer(error)
+                    return .went(.awaitingServer(error))
                 }
                 switch outcome {
-                case .taken(let submission): return .purchased(submission)
-                case .refused(let refusal): throw refusal.error
+                case .taken(let submission): return .went(.purchased(submission))
+                case .refused(let refusal): return .refused(refusal)
                 }
-            case .pending: return .pending
-            case .userCancelled: return .cancelled
-            @unknown default: return .pending
+            case .pending: return .went(.pending)
+            case .userCancelled: return .went(.cancelled)
+            @unknown default: return .went(.pending)
             }
         }
 
@@ -106,13 +126,15 @@
         @MainActor
         public func purchase(_ product: Product, offer: String) async throws -> AppStorePurchase {
             let preparation = PurchasePreparation(client: client)
-            return try await buy(product, preparation.options(for: product, with: offer))
+            let options = try await preparation.options(for: product, with: offer)
+            return try await complete(product.purchase(options: options))
         }
 
         /// Buys what waits in ``purchaseInbox``, once ``PurchaseInbox/next(_:)`` says to proceed and the
         /// customer agrees.
         ///
-        /// A win-back offer with which it was begun is applied. It leaves the inbox when the server has it.
+        /// A win-back offer with which it was begun is applied. It leaves the inbox when the server has it,
+        /// or refuses for good what was charged.
         /// Where somebody has to approve first, or the server cannot be reached, it stays as under way
         /// and leaves by itself; a request to buy that nobody approves leaves after a day. Where the customer cancels, it
         /// stays: postpone or discard it.
@@ -131,7 +153,14 @@
                 }
                 options.insert(option)
             }
-            let outcome = try await purchase(product, options: options)
+            let outcome: AppStorePurchase
+            switch try await charge(product, options) {
+            case .went(let purchase): outcome = purchase
+            case .refused(let refusal):
+                // It was charged: nobody is to buy it again.
+                purchaseInbox.finish(pending.id)
+                throw refusal.error
+            }
             switch outcome {
             case .purchased: purchaseInbox.finish(pending.id)
             case .pending: purchaseInbox.setUnderWay(pending.id, awaitsApproval: true)

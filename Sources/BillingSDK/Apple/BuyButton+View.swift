@@ -7,12 +7,12 @@
         /// It opens the checkout page in the browser, for the customer who is signed in. It is
         /// disabled where the device may not buy. Sizes, colours and direction follow the system.
         @MainActor
-        public func view() -> some View { BuyButtonView(button: self, action: nil) }
+        public func view() -> some View { BuyButtonView(button: self, action: nil).id(id) }
 
         /// The same button, which runs `action` instead of opening the checkout page.
         @MainActor
         public func view(_ action: @escaping @MainActor () -> Void) -> some View {
-            BuyButtonView(button: self, action: action)
+            BuyButtonView(button: self, action: action).id(id)
         }
     }
 
@@ -90,17 +90,8 @@
 
     /// A buy button by its id: it loads itself, and offers another try where that fails.
     public struct LoadedBuyButton: View {
-        private enum Phase {
-            case loading
-            case loaded(BuyButton)
-            case failed
-        }
-
         private let id: String
         private let billing: BillingSDK
-        @State private var phase = Phase.loading
-        @State private var attempt = 0
-        @Environment(\.locale) private var locale
 
         /// The button with this id in the catalog.
         public init(id: String, billing: BillingSDK) {
@@ -110,6 +101,26 @@
 
         /// Progress, then the button or another try.
         public var body: some View {
+            // Another id is another button, which begins with progress.
+            LoadingBuyButton(id: id, billing: billing).id(id)
+        }
+    }
+
+    /// One button while it loads and after.
+    private struct LoadingBuyButton: View {
+        private enum Phase {
+            case loading
+            case loaded(BuyButton)
+            case failed
+        }
+
+        let id: String
+        let billing: BillingSDK
+        @State private var phase = Phase.loading
+        @State private var attempt = 0
+        @Environment(\.locale) private var locale
+
+        var body: some View {
             // A stack: a group would hand the task to each branch, which starts it anew at every change.
             VStack {
                 switch phase {
@@ -132,8 +143,8 @@
                 .task { for await _ in billing.storefrontUpdates { attempt += 1 } }
             #endif
             .task {
-                for await _ in EntitlementListeners(client: billing.client).looks() {
-                    if case .failed = phase { retry() }
+                for await look in EntitlementListeners(client: billing.client).looks() {
+                    if case .failed = phase, look == .again { retry() }
                 }
             }
         }
@@ -147,7 +158,8 @@
 
         private func load() async {
             do {
-                phase = .loaded(try await billing.getBuyButton(id: id))
+                let button = try await billing.getBuyButton(id: id)
+                if !Task.isCancelled { phase = .loaded(button) }
             } catch {
                 // Gone from the screen: the next appearance loads again.
                 if !Task.isCancelled { phase = .failed }

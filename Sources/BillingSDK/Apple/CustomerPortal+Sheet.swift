@@ -62,8 +62,11 @@
             }
             .task(id: attempt) { await load() }
             .task {
-                for await _ in EntitlementListeners(client: billing.client).looks() {
-                    if case .failed = phase { retry() }
+                for await look in EntitlementListeners(client: billing.client).looks() {
+                    switch phase {
+                    case .failed: retry()
+                    case .loading, .loaded: if look == .customerLeft { retry() }
+                    }
                 }
             }
         }
@@ -76,15 +79,17 @@
         }
 
         private func load() async {
+            let stay = billing.client.stay
             do {
                 let portal = try await billing.getCustomerPortal()
+                guard !Task.isCancelled, stay == billing.client.stay else { return }
                 guard let url = URL(string: portal.url) else {
                     phase = .failed(.portalFailed)
                     return
                 }
                 phase = .loaded(url)
             } catch BillingSDKError.unauthenticated {
-                phase = .failed(.portalSignIn)
+                if !Task.isCancelled { phase = .failed(.portalSignIn) }
             } catch {
                 if !Task.isCancelled { phase = .failed(.portalFailed) }
             }

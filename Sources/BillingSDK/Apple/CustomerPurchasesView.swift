@@ -4,7 +4,8 @@
     /// What the customer has bought in any store: each plan with its next charge or end, a payment that failed,
     /// and a button that leads to where it is managed.
     ///
-    /// It loads itself, and again after each change of the entitlements.
+    /// It loads itself, and again after each change of the entitlements. It is emptied as soon as the
+    /// customer leaves.
     public struct CustomerPurchasesView: View {
         private enum Phase {
             case loading
@@ -44,15 +45,21 @@
             .task(id: attempt) { await load() }
             .task { for await _ in billing.entitlementUpdates { attempt += 1 } }
             .task {
-                for await _ in EntitlementListeners(client: billing.client).looks() { attempt += 1 }
+                for await look in EntitlementListeners(client: billing.client).looks() {
+                    if look == .customerLeft { phase = .loading }
+                    attempt += 1
+                }
             }
         }
 
         private var texts: Texts { Texts(locale) }
 
         private func load() async {
+            let stay = billing.client.stay
             do {
-                phase = .loaded(try await billing.getPurchases())
+                let purchases = try await billing.getPurchases()
+                // Of a customer who has left meanwhile nothing is shown.
+                if !Task.isCancelled, stay == billing.client.stay { phase = .loaded(purchases) }
             } catch BillingSDKError.unauthenticated {
                 if !Task.isCancelled { phase = .failed(.portalSignIn) }
             } catch {

@@ -23,6 +23,8 @@
                 lookupKey: lookupKey,
                 billing: billing
             )
+            // Another key is another gate, which knows nothing of the first.
+            .id(lookupKey)
         }
 
         /// Shows this view only to a customer who may use `lookupKey`, and nothing to others.
@@ -65,7 +67,10 @@
             }
             .task(id: attempt) { await follow() }
             .task {
-                for await _ in EntitlementListeners(client: billing.client).looks() { attempt += 1 }
+                for await look in EntitlementListeners(client: billing.client).looks()
+                where look == .again {
+                    attempt += 1
+                }
             }
         }
 
@@ -85,6 +90,7 @@
             let updates = billing.entitlementUpdates
             do {
                 let isEntitled = try await billing.hasEntitlement(lookupKey: lookupKey)
+                if Task.isCancelled { return }
                 access = isEntitled ? .granted : .refused
             } catch {
                 if !Task.isCancelled { access = .unknown }

@@ -110,11 +110,16 @@
         /// - Throws: as ``purchase(_:options:)``.
         @MainActor
         public func purchase(_ offered: OfferedAppStoreProduct) async throws -> AppStorePurchase {
+            try await charge(offered).get()
+        }
+
+        @MainActor
+        func charge(_ offered: OfferedAppStoreProduct) async throws -> ChargedPurchase {
             var options: Set<Product.PurchaseOption> = []
             if #available(iOS 18, macOS 15, macCatalyst 18, *), let offer = offered.winBackOffer {
                 options.insert(.winBackOffer(offer))
             }
-            return try await purchase(offered.product, options: options)
+            return try await charge(offered.product, options)
         }
     }
 

@@ -9,26 +9,12 @@
     /// a placement, what the customer saw is recorded for your reports.
     /// <https://developer.apple.com/app-store/review/guidelines/#3.1.2>
     public struct OfferingView: View {
-        private enum Source {
-            case offering(String)
-            case placement(String)
-        }
-
-        private enum Phase {
-            case loading
-            case loaded(Offering, [OfferedAppStoreProduct])
-            case failed
-        }
-
-        private let source: Source
+        private let source: OfferingSource
         private let billing: BillingSDK
         private let terms: URL
         private let privacy: URL
         private let theme: OfferingTheme
         private let onPurchase: (@MainActor () -> Void)?
-        @State private var phase = Phase.loading
-        @State private var attempt = 0
-        @Environment(\.locale) private var locale
 
         /// What the customer sees at a place of the app.
         ///
@@ -74,6 +60,44 @@
 
         /// Progress, then the offering or another try.
         public var body: some View {
+            LoadingOfferingView(
+                source: source,
+                billing: billing,
+                terms: terms,
+                privacy: privacy,
+                theme: theme,
+                onPurchase: onPurchase
+            )
+            // Another placement is another view, which begins with progress.
+            .id(source)
+        }
+    }
+
+    /// Which offering is shown.
+    private enum OfferingSource: Hashable {
+        case offering(String)
+        case placement(String)
+    }
+
+    /// One offering while it loads and after.
+    private struct LoadingOfferingView: View {
+        private enum Phase {
+            case loading
+            case loaded(Offering, [OfferedAppStoreProduct])
+            case failed
+        }
+
+        let source: OfferingSource
+        let billing: BillingSDK
+        let terms: URL
+        let privacy: URL
+        let theme: OfferingTheme
+        let onPurchase: (@MainActor () -> Void)?
+        @State private var phase = Phase.loading
+        @State private var attempt = 0
+        @Environment(\.locale) private var locale
+
+        var body: some View {
             VStack {
                 switch phase {
                 case .loading:
@@ -104,21 +128,25 @@
             .task { for await _ in billing.storefrontUpdates { attempt += 1 } }
             // Another customer may see another variant.
             .task {
-                for await _ in EntitlementListeners(client: billing.client).looks() { attempt += 1 }
+                for await look in EntitlementListeners(client: billing.client).looks() {
+                    if look == .customerLeft { phase = .loading }
+                    attempt += 1
+                }
             }
         }
 
         private var texts: Texts { Texts(locale) }
 
         private func load() async {
+            let stay = billing.client.stay
             do {
                 let (offering, placement) = try await find()
                 let products = try await billing.getAppStoreProducts(of: offering)
+                // Somebody else signed in meanwhile, whose own load may be done already.
+                guard !Task.isCancelled, stay == billing.client.stay else { return }
                 guard !products.isEmpty else {
                     return phase = .failed
                 }
-                // Somebody else signed in meanwhile, whose own load may be done already.
-                guard !Task.isCancelled else { return }
                 phase = .loaded(offering, products)
                 // That nobody is signed in, or the server is away, is no reason to sell nothing.
                 if let placement { try? await billing.recordShown(placement) }
@@ -153,6 +181,8 @@
         /// What is being bought, or restored.
         @State private var working: String?
         @State private var message: Texts.Key?
+        /// What was charged and then refused for good, which nobody is to pay for again.
+        @State private var refused: Set<String> = []
         @Environment(\.openURL) private var openURL
         @Environment(\.locale) private var locale
 
@@ -168,6 +198,7 @@
                         theme: theme,
                         isWorking: working == product.id,
                         isDisabled: working != nil || !PaymentPermission.isGiven
+                            || refused.contains(product.id)
                     ) {
                         buy(product)
                     }
@@ -223,14 +254,18 @@
             Task {
                 defer { working = nil }
                 do {
-                    switch try await billing.purchase(product) {
-                    case .purchased:
+                    switch try await billing.charge(product) {
+                    case .went(.purchased):
                         say(.offeringPurchased)
                         onPurchase?()
-                    case .awaitingServer(BillingSDKError.unauthenticated): say(.portalSignIn)
-                    case .awaitingServer: say(.offeringAwaitingServer)
-                    case .pending: say(.offeringPending)
-                    case .cancelled: say(nil)
+                    case .went(.awaitingServer(BillingSDKError.unauthenticated)):
+                        say(.portalSignIn)
+                    case .went(.awaitingServer): say(.offeringAwaitingServer)
+                    case .went(.pending): say(.offeringPending)
+                    case .went(.cancelled): say(nil)
+                    case .refused:
+                        refused.insert(product.id)
+                        say(.offeringRefused)
                     }
                 } catch BillingSDKError.unauthenticated {
                     say(.portalSignIn)

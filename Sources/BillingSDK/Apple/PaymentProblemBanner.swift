@@ -8,6 +8,7 @@
     public struct PaymentProblemBanner: View {
         private let billing: BillingSDK
         @State private var problem: Entitlement?
+        @State private var attempt = 0
         @State private var isFailed = false
         @Environment(\.openURL) private var openURL
         @Environment(\.locale) private var locale
@@ -34,7 +35,13 @@
                     Color.clear.frame(width: 0, height: 0)
                 }
             }
-            .task { await follow() }
+            .task(id: attempt) { await follow() }
+            .task {
+                for await look in EntitlementListeners(client: billing.client).looks() {
+                    if look == .customerLeft { problem = nil }
+                    attempt += 1
+                }
+            }
         }
 
         private var texts: Texts { Texts(locale) }
@@ -42,7 +49,8 @@
         private func follow() async {
             // Listen before asking, so that no change falls between.
             let updates = billing.entitlementUpdates
-            show((try? await billing.getActiveEntitlements()) ?? [])
+            let entitlements = (try? await billing.getActiveEntitlements()) ?? []
+            if !Task.isCancelled { show(entitlements) }
             for await entitlements in updates { show(entitlements) }
         }
 

@@ -35,14 +35,7 @@ final class BegunCheckouts: Sendable {
 
     func forget() { change { $0 = [] } }
 
-    private func change(_ body: (inout [Checkout]) -> Void) {
-        storage.alone {
-            let before = checkouts
-            var checkouts = before
-            body(&checkouts)
-            if checkouts != before {
-                storage.keep(checkouts.isEmpty ? nil : checkouts, as: .checkouts)
-            }
-        }
+    private func change(_ body: @escaping @Sendable (inout [Checkout]) -> Void) {
+        storage.changeList(.checkouts, of: Checkout.self, body)
     }
 }

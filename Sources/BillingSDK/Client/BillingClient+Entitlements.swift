@@ -87,9 +87,12 @@ extension BillingClient {
             return isCurrent ? .nobody : .superseded
         }
         let list = try answered.response.decoded(API.EntitlementList.self)
+        let has = Set(list.data.map(\.lookupKey))
+        let added = await OutageAnswers(client: self).notTakenYet(of: answered.session.customer)
+            .filter { !has.contains($0.lookupKey) }
         let snapshot = EntitlementSnapshot(
             customer: answered.session.customer,
-            entries: list.data.map(\.entry),
+            entries: list.data.map(\.entry) + added.map(\.entry),
             at: list.at,
             takenAt: answered.sentAt,
             flight: flight.number
@@ -162,6 +165,17 @@ extension BillingClient {
             request("GET", APIPath.jsonWebKeySet.path, key: configuration.publishableKey)
         )
         if let keys, let set = try? keys.decoded(JSONWebKeySet.self) { offline.keep(keys: set) }
+    }
+}
+
+extension Entitlement {
+    fileprivate var entry: EntitlementSnapshot.Entry {
+        EntitlementSnapshot.Entry(
+            entitlement: self,
+            until: until.map {
+                Int64(0).advanced(byWholeMilliseconds: $0.timeIntervalSince1970)
+            }
+        )
     }
 }
 

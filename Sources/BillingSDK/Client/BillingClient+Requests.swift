@@ -31,7 +31,7 @@ extension BillingClient {
         do {
             let response = try await transport(request)
             let isRefused = !(200..<300).contains(response.status)
-            let code = isRefused ? " " + response.errorBody.code.rawValue : ""
+            let code = isRefused ? " " + (response.ownError?.code.rawValue ?? "not Tollgate's") : ""
             let line = "\(RequestLine.of(request)): \(response.status)\(code)"
             log.write(isRefused ? .warning : .debug, line)
             return response
@@ -55,7 +55,8 @@ extension BillingClient {
         var refusesKeyBesideSession: Bool { !sessionIsBearer && response.refusesKey }
     }
 
-    /// Sends with the customer's session: renewed first if it is due, and once more after a 401.
+    /// Sends with the customer's session: renewed first if it is due, and once more after a 401 of
+    /// our server's; that of a proxy says nothing about the session.
     ///
     /// Nil: nobody is signed in.
     func sendWithSession(
@@ -63,13 +64,13 @@ extension BillingClient {
     ) async throws -> SessionResponse? {
         guard let session = try await session() else { return nil }
         let first = try await sent(make(session), session)
-        guard first.response.status == 401 else { return first }
+        guard first.response.refusesBearer else { return first }
         guarded.withLock { $0.state.sessionRejected(session) }
         guard let fresh = try await self.session() else { return nil }
         let second = try await sent(make(fresh), fresh)
-        guard second.response.status == 401, !second.refusesKeyBesideSession else { return second }
+        guard second.response.refusesBearer, !second.refusesKeyBesideSession else { return second }
         guarded.withLock { $0.state.sessionRejected(fresh) }
-        throw BillingSDKError.sessionRejected(second.response.errorBody.message)
+        throw BillingSDKError.sessionRejected(second.response.ownError?.message ?? "")
     }
 
     private func sent(
@@ -133,29 +134,49 @@ extension HTTPResponse {
     /// must not cost anybody a purchase. 401, 403 and 404 may be mended by another session, or by the
     /// address.
     var finalRefusal: APIError? {
-        guard [400, 409, 410, 413, 422].contains(status),
-            let error = try? APIJSON.decode(APIError.self, from: body)
-        else { return nil }
-        switch error.code {
-        case .idempotencyMismatch, .idempotencyInProgress, .conflict, .internalError: return nil
+        guard let error = ownError, Self.isFinal(status, error.code) else { return nil }
+        return error
+    }
+
+    /// Whether our server refuses for good with this status and code.
+    static func isFinal(_ status: Int, _ code: APIError.Code) -> Bool {
+        guard [400, 409, 410, 413, 422].contains(status) else { return false }
+        switch code {
+        case .idempotencyMismatch, .idempotencyInProgress, .conflict, .internalError: return false
         // An older server; the next one knows it.
-        case .parameterUnknown: return nil
-        default: return error
+        case .parameterUnknown: return false
+        default: return true
         }
     }
 
-    /// Whether a 401 is about the bearer key.
-    var refusesKey: Bool { errorBody.code == .invalidKey || errorBody.code == .missingKey }
+    /// Whether our server refuses the bearer.
+    var refusesBearer: Bool { status == 401 && ownError != nil }
 
-    var errorBody: APIError {
-        (try? APIJSON.decode(APIError.self, from: body))
-            ?? APIError(type: .apiError, code: .internalError, message: "HTTP status \(status)")
+    /// Whether a 401 is about the bearer key.
+    var refusesKey: Bool { ownError?.code == .invalidKey || ownError?.code == .missingKey }
+
+    /// The error as our server writes it, with a type, a code and a message; `nil` for a success, and for
+    /// what a proxy or another server says.
+    var ownError: APIError? {
+        struct Form: Decodable {
+            struct Error: Decodable { var type, code, message: String }
+            var error: Error
+        }
+        guard !(200..<300).contains(status), (try? APIJSON.decode(Form.self, from: body)) != nil
+        else { return nil }
+        return try? APIJSON.decode(APIError.self, from: body)
     }
 
     /// The error that this response stands for; nil for a success.
     var error: BillingSDKError? {
         guard !(200..<300).contains(status) else { return nil }
-        let body = errorBody
+        guard let body = ownError else {
+            // Whoever said it, it is not our server's word.
+            return .serverUnavailable(
+                status: status,
+                message: "HTTP status \(status), and the body is not Tollgate's"
+            )
+        }
         return switch status {
         case 401: .invalidPublishableKey(body.message)
         case 403: .notPermitted(code: body.code.rawValue, message: body.message)

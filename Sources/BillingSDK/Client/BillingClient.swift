@@ -23,7 +23,7 @@ final class BillingClient: Sendable {
         /// Views and other followers, which end by themselves.
         var followers: [Int: Listener] = [:]
         /// Views, which look again when somebody has signed in.
-        var lookers: [Int: @Sendable () -> Void] = [:]
+        var lookers: [Int: @Sendable (EntitlementListeners.Look) -> Void] = [:]
         var lastListener = 0
         var isDelivering = false
     }
@@ -63,6 +63,7 @@ final class BillingClient: Sendable {
         storeKitStatements: @escaping @Sendable () async -> [StoreKitStatement] =
             StoreKitStatement.ofThisDevice,
         storefront: @escaping @Sendable () async -> String? = DeviceStorefront.ofThisDevice,
+        disk: Disk = .ofThisDevice,
         pause: @escaping @Sendable (TimeInterval) async throws -> Void = {
             try await Task.sleep(nanoseconds: UInt64($0 * 1_000_000_000))
         }
@@ -82,7 +83,8 @@ final class BillingClient: Sendable {
         storage = .files(
             in: configuration.cacheDirectory,
             for: configuration.publishableKey,
-            movedFrom: configuration.formerCacheDirectory
+            movedFrom: configuration.formerCacheDirectory,
+            on: disk
         )
         offline = OfflineAnswers(
             verifySignature: configuration.verifySignature,
@@ -127,6 +129,7 @@ final class BillingClient: Sendable {
             guarded.state.providerChanged()
             guarded.cancelFlights()
         }
+        EntitlementListeners(client: self).customerLeft()
     }
 
     /// Somebody else may be signed in: the provider is asked before anything cached is given.
@@ -135,6 +138,7 @@ final class BillingClient: Sendable {
             guarded.state.providerChanged()
             guarded.cancelFlights()
         }
+        EntitlementListeners(client: self).customerLeft()
     }
 
     func reset() {
@@ -151,7 +155,12 @@ final class BillingClient: Sendable {
         TransactionDelivery(client: self).forget()
         EntitlementEnds(client: self).forget()
         deliverAnnouncements()
+        EntitlementListeners(client: self).customerLeft()
     }
+
+    /// Grows with everything after which somebody else may be signed in; views of a customer's data show
+    /// nothing that was asked for in an earlier stay.
+    var stay: Int { guarded.withLock { $0.state.stay } }
 
     /// The session of the customer who is signed in; nil if nobody is.
     func session() async throws -> UBCustomerSessionDetails? {
@@ -218,14 +227,24 @@ final class BillingClient: Sendable {
             log.write(.warning, "The customer session provider failed: \(RequestLine.of(error))")
             throw BillingSDKError.customerSessionProviderFailed(error)
         }
-        let (accepted, isSomebodyNew) = guarded.withLock { guarded in
-            let before = guarded.state.customer
+        let (accepted, isSomebodyNew, hasLeft, last) = guarded.withLock { guarded in
+            let (before, stay) = (guarded.state.customer, guarded.state.stay)
+            let last = guarded.state.lastCustomer
             let accepted = guarded.state.sessionArrived(details, flight: flight, at: now())
             let after = guarded.state.customer
-            return (accepted, after != nil && after != before)
+            return (
+                accepted, after != nil && after != before, guarded.state.stay != stay, last
+            )
         }
-        if accepted { offline.keepOnly(customer: details?.customer) }
+        if accepted {
+            if let customer = details?.customer {
+                offline.keepOnly(customer: customer)
+            } else {
+                offline.nobodyIsSignedIn(after: last)
+            }
+        }
         deliverAnnouncements()
+        if hasLeft { EntitlementListeners(client: self).customerLeft() }
         guard accepted else { throw Superseded() }
         if isSomebodyNew {
             log.write(.info, "Somebody has signed in.")

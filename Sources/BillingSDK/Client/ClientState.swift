@@ -44,6 +44,10 @@ struct ClientState: Sendable {
     private(set) var resets = 0
     /// Who is known to be signed in, from the session that came last in this epoch.
     private(set) var customer: String?
+    /// Who was signed in last in this process, whatever came after.
+    private(set) var lastCustomer: String?
+    /// Grows whenever the customer has left, or may have.
+    private(set) var stay = 0
     private(set) var lastReadFlight = 0
 
     private var session: (details: UBCustomerSessionDetails, renewAt: Date)?
@@ -73,12 +77,14 @@ struct ClientState: Sendable {
     mutating func reset() {
         beginEpoch()
         resets += 1
+        lastCustomer = nil
         snapshot = nil
         announce([])
     }
 
     private mutating func beginEpoch() {
         epoch += 1
+        stay += 1
         session = nil
         customer = nil
         sessionFlight = nil
@@ -105,6 +111,8 @@ struct ClientState: Sendable {
     ) -> Bool {
         guard flight == sessionFlight else { return false }
         sessionFlight = nil
+        if let customer, customer != details?.customer { stay += 1 }
+        lastCustomer = details?.customer ?? lastCustomer
         guard let details else {
             session = nil
             customer = nil

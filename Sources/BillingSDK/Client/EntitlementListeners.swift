@@ -29,12 +29,20 @@ struct EntitlementListeners: Sendable {
         }
     }
 
+    /// Why a view is to look again.
+    enum Look: Sendable {
+        /// Somebody has signed in, or what failed may succeed now.
+        case again
+        /// The customer has left, or may have: what a view shows of them is to go at once.
+        case customerLeft
+    }
+
     /// One element each time that views are to look again, until the reader stops.
-    func looks() -> AsyncStream<Void> {
+    func looks() -> AsyncStream<Look> {
         AsyncStream { continuation in
             let number = client.guarded.withLock { guarded in
                 guarded.lastListener += 1
-                guarded.lookers[guarded.lastListener] = { continuation.yield() }
+                guarded.lookers[guarded.lastListener] = { continuation.yield($0) }
                 return guarded.lastListener
             }
             continuation.onTermination = { [weak client] _ in
@@ -43,7 +51,11 @@ struct EntitlementListeners: Sendable {
         }
     }
 
-    func lookAgain() {
-        for look in client.guarded.withLock({ Array($0.lookers.values) }) { look() }
+    func lookAgain() { tell(.again) }
+
+    func customerLeft() { tell(.customerLeft) }
+
+    private func tell(_ look: Look) {
+        for looker in client.guarded.withLock({ Array($0.lookers.values) }) { looker(look) }
     }
 }

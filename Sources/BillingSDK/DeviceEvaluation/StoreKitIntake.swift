@@ -52,15 +52,28 @@ enum StoreKitIntake {
         return facts
     }
 
-    /// When the period of a statement began, UNIX milliseconds, and under which account token.
-    static func purchase(in statement: StoreKitStatement) -> (date: Int64, token: UUID?)? {
+    /// What of a statement says whose it is and whether it is new.
+    struct Bought: Sendable {
+        var transactionID: UInt64?
+        /// When the period began, UNIX milliseconds.
+        var date: Int64
+        /// The account token that it bears.
+        var token: UUID?
+    }
+
+    /// What of a statement says whose it is and whether it is new; `nil` where that cannot be read.
+    static func purchase(in statement: StoreKitStatement) -> Bought? {
         guard
             let payload = try? JSONDecoder().decode(
                 TransactionPayload.self,
                 from: statement.transaction
             ), let date = payload.purchaseDate
         else { return nil }
-        return (date, payload.appAccountToken.flatMap(UUID.init))
+        return Bought(
+            transactionID: payload.transactionId.flatMap { UInt64($0) },
+            date: date,
+            token: payload.appAccountToken.flatMap(UUID.init)
+        )
     }
 
     private static func period(

@@ -10,7 +10,7 @@ enum RequestLine {
             .catalog,
             .buyButton, .buyButtonCheckout, .portalSessions, .appStoreTransactions,
             .appStoreObservations, .appStorePurchases, .appStoreOfferSignatures, .consents,
-            .jsonWebKeySet,
+            .jsonWebKeySet, .offerings, .placement, .placementShown, .customerPurchases,
         ].flatMap { $0.template.split(separator: "/") }
     )
 

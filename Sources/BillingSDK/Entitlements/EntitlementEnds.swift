@@ -20,7 +20,8 @@ struct EntitlementEnds: Sendable {
             task = Task { [weak client] in
                 guard (try? await pause(max(0, end.timeIntervalSince(now)))) != nil, let client
                 else { return }
-                await EntitlementEnds(client: client).announce()
+                // In a task of its own: looking anew begins the next wait, which cancels this one.
+                Task { await EntitlementEnds(client: client).announce() }
             }
         }
     }

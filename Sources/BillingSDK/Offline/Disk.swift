@@ -13,6 +13,10 @@ struct Disk: Sendable {
     var makeFolder: @Sendable (URL) throws -> Void
     var setProtection: @Sendable (FileProtectionType, URL) throws -> Void
     var setValues: @Sendable (URLResourceValues, URL) throws -> Void
+    /// The bytes of a file; `nil` where there is none.
+    ///
+    /// Throws where it cannot be read, as before the device was unlocked for the first time.
+    var read: @Sendable (URL) throws -> Data?
     /// Replaces a file in one step.
     var write: @Sendable (Data, URL, Data.WritingOptions) throws -> Void
     /// Waits until no other process has locked the file; what it returns unlocks it.
@@ -28,6 +32,14 @@ struct Disk: Sendable {
         setValues: { values, url in
             var url = url
             try url.setResourceValues(values)
+        },
+        read: { file in
+            do {
+                return try Data(contentsOf: file)
+            } catch {
+                if !FileManager.default.fileExists(atPath: file.path) { return nil }
+                throw error
+            }
         },
         write: { try $0.write(to: $1, options: $2) },
         lock: lockFile

@@ -7,7 +7,7 @@ internal import TollgateAPI
 /// ids beside the token are for display only.
 final class OfflineAnswers: Sendable {
     /// What is kept beside the token.
-    private struct Kept: Codable {
+    private struct Kept: Codable, Equatable {
         var customer: String
         var token: String
         var names: [Entitlement]
@@ -62,21 +62,25 @@ final class OfflineAnswers: Sendable {
         at now: Date,
         if isCurrent: () -> Bool
     ) {
+        let new = Kept(
+            customer: customer,
+            token: token,
+            names: names,
+            highestSeen: now,
+            uptime: uptime()
+        )
         storage.alone {
             guard isCurrent() else { return }
             set(nil)
-            // Another process of this app may have been told something newer meanwhile.
-            if let kept, kept.customer == customer, issued(token) < issued(kept.token) { return }
-            storage.keep(
-                Kept(
-                    customer: customer,
-                    token: token,
-                    names: names,
-                    highestSeen: now,
-                    uptime: uptime()
-                ),
-                as: .answer
-            )
+            changeAnswer { [weak self] kept in
+                // Another process of this app may have been told something newer meanwhile.
+                if let kept, kept.customer == customer, let self,
+                    self.issued(token) < self.issued(kept.token)
+                {
+                    return kept
+                }
+                return new
+            }
         }
     }
 
@@ -93,8 +97,28 @@ final class OfflineAnswers: Sendable {
         return keys[keyID] == nil
     }
 
-    /// Nobody is signed in: forgets the answer; keys are nobody's secret and stay.
-    func forget() { keepOnly(customer: nil) }
+    /// The app says that nobody is signed in: forgets the answer; keys are nobody's secret and stay.
+    func forget() {
+        storage.alone {
+            set(.signedOut)
+            removeAnswer()
+        }
+    }
+
+    /// The provider says that nobody is signed in.
+    ///
+    /// Only a process that had this customer may say that they have left: a widget's provider may know
+    /// nobody while the app's customer is signed in.
+    /// - Parameter customer: who was signed in last in this process.
+    func nobodyIsSignedIn(after customer: String?) {
+        storage.alone {
+            guard storage.isReadable(.answer) else { return }
+            guard let kept else { return set(.signedOut) }
+            guard kept.customer == customer else { return }
+            set(.signedOut)
+            removeAnswer()
+        }
+    }
 
     /// The server will not vouch for `customer` any more.
     func withdraw(_ customer: String?) {
@@ -104,23 +128,34 @@ final class OfflineAnswers: Sendable {
         }
     }
 
-    /// Forgets the answer unless it is this customer's; nil: nobody is signed in.
-    func keepOnly(customer: String?) {
+    /// Forgets the answer unless it is this customer's, who is signed in.
+    func keepOnly(customer: String) {
         storage.alone {
-            if let customer {
-                if mark != .withdrawn(customer) { set(nil) }
-            } else {
-                set(.signedOut)
+            storage.change(.mark) { data in
+                let mark = data.flatMap { try? APIJSON.decode(Mark.self, from: $0) }
+                return mark == .withdrawn(customer) ? data : nil
             }
-            if kept?.customer != customer { removeAnswer() }
+            changeAnswer { $0?.customer == customer ? $0 : nil }
         }
     }
 
     private func removeAnswer() { storage.save(.answer, nil) }
 
-    private func set(_ mark: Mark?) {
-        if self.mark != mark { storage.keep(mark, as: .mark) }
+    /// Changes the kept answer; one that stays as it is keeps its bytes.
+    private func changeAnswer(_ body: @escaping @Sendable (Kept?) -> Kept?) {
+        storage.change(.answer) { data in
+            let kept = data.flatMap { try? APIJSON.decode(Kept.self, from: $0) }
+            let new = body(kept)
+            return new == kept ? data : new.flatMap { try? APIJSON.encode($0) }
+        }
     }
+
+    private func set(_ mark: Mark?) {
+        if !storage.isReadable(.mark) || self.mark != mark { storage.keep(mark, as: .mark) }
+    }
+
+    /// Whose answer is kept.
+    var keptCustomer: String? { kept?.customer }
 
     private var kept: Kept? { storage.value(Kept.self, of: .answer) }
     private var mark: Mark? { storage.value(Mark.self, of: .mark) }
@@ -156,6 +191,8 @@ final class OfflineAnswers: Sendable {
     ///
     /// - Parameter customer: who is signed in; nil if nobody could be asked.
     func hasNoAnswer(for customer: String?) -> Bool {
+        // What cannot be read yet may say no.
+        guard storage.isReadable(.answer), storage.isReadable(.mark) else { return false }
         guard let customer else { return kept == nil && mark == nil }
         return kept?.customer != customer && mark != .withdrawn(customer)
     }

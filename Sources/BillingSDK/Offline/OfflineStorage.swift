@@ -5,6 +5,8 @@ internal import TollgateAPI
 ///
 /// An app and its widget may share the files, so nothing is remembered beside them: each is replaced in
 /// one step, and whoever reads one to change it does so alone.
+///
+/// A file that cannot be read yet is not empty: changes of it wait in memory, and are made once it can.
 struct OfflineStorage: Sendable {
     enum Name: String, Sendable, CaseIterable {
         case answer
@@ -26,11 +28,51 @@ struct OfflineStorage: Sendable {
         case claims
     }
 
-    var load: @Sendable (Name) -> Data?
-    /// Nil removes.
-    var save: @Sendable (Name, Data?) -> Void
+    /// What becomes of the kept bytes; nil: there are none.
+    typealias Change = @Sendable (Data?) -> Data?
+
+    /// The kept bytes with every change that waits; nil if there are none, or they cannot be read.
+    let load: @Sendable (Name) -> Data?
+    /// Makes a change, or keeps it in memory until the file can be read and written.
+    ///
+    /// The flag says that it replaces whatever is there.
+    private let update: @Sendable (Name, _ replaces: Bool, @escaping Change) -> Void
+    /// Whether it is known what is kept, or that nothing is.
+    let isReadable: @Sendable (Name) -> Bool
     /// Keeps everybody else from changing anything until what it returns is called.
-    var lock: @Sendable () -> @Sendable () -> Void = { {} }
+    private let lock: @Sendable () -> @Sendable () -> Void
+
+    /// A storage whose bytes can always be read.
+    init(
+        load: @escaping @Sendable (Name) -> Data?,
+        save: @escaping @Sendable (Name, Data?) -> Void,
+        lock: @escaping @Sendable () -> @Sendable () -> Void = { {} }
+    ) {
+        self.init(
+            load: load,
+            update: { name, _, change in save(name, change(load(name))) },
+            isReadable: { _ in true },
+            lock: lock
+        )
+    }
+
+    private init(
+        load: @escaping @Sendable (Name) -> Data?,
+        update: @escaping @Sendable (Name, Bool, @escaping Change) -> Void,
+        isReadable: @escaping @Sendable (Name) -> Bool,
+        lock: @escaping @Sendable () -> @Sendable () -> Void
+    ) {
+        self.load = load
+        self.update = update
+        self.isReadable = isReadable
+        self.lock = lock
+    }
+
+    /// Replaces what is kept; nil removes.
+    func save(_ name: Name, _ data: Data?) { update(name, true) { _ in data } }
+
+    /// Changes what is kept; `change` is made again where the file can be read only later.
+    func change(_ name: Name, _ change: @escaping Change) { update(name, false, change) }
 
     /// Bytes of this process, which do not survive it.
     static var inMemory: Self {
@@ -50,8 +92,8 @@ struct OfflineStorage: Sendable {
     ///
     /// - Parameter former: where an earlier version had its folders; the one of this key moves.
     ///
-    /// What cannot be written, on a full disk or before a device was unlocked for the first time, holds
-    /// as long as this process.
+    /// What cannot be read or written, before a device was unlocked for the first time or on a full disk,
+    /// waits as long as this process.
     static func files(
         in directory: URL?,
         for publishableKey: String,
@@ -64,37 +106,17 @@ struct OfflineStorage: Sendable {
         )
         let place = directory.appendingPathComponent(folder, isDirectory: true)
         if let former { move(former.appendingPathComponent(folder, isDirectory: true), to: place) }
-        let unwritten = Locked<[Name: Data?]>([:])
-        let (isReady, changes) = (Locked(false), NSLock())
-        @Sendable func makeReady() throws {
-            try isReady.withLock { isReady in
-                if !isReady { try prepare(place, on: disk) }
-                isReady = true
-            }
-        }
+        let files = StoredFiles(place: place, disk: disk)
+        let changes = NSLock()
         return Self(
-            load: { name in
-                if let data = unwritten.withLock({ $0[name] }) { return data }
-                return try? Data(contentsOf: place.appendingPathComponent(name.rawValue))
-            },
-            save: { name, data in
-                let file = place.appendingPathComponent(name.rawValue)
-                do {
-                    if let data {
-                        try makeReady()
-                        try disk.write(data, file, writing)
-                    } else if FileManager.default.fileExists(atPath: file.path) {
-                        try FileManager.default.removeItem(at: file)
-                    }
-                    unwritten.withLock { _ = $0.removeValue(forKey: name) }
-                } catch {
-                    unwritten.withLock { $0[name] = .some(data) }
-                }
-            },
+            load: { files.load($0) },
+            update: { files.update($0, replaces: $1, $2) },
+            isReadable: { files.isReadable($0) },
             lock: {
                 changes.lock()
-                try? makeReady()
+                try? files.makeReady()
                 let unlock = disk.lock(place.appendingPathComponent("lock"))
+                files.settle()
                 return {
                     unlock()
                     changes.unlock()
@@ -116,34 +138,6 @@ struct OfflineStorage: Sendable {
         try? files.moveItem(at: old, to: place)
     }
 
-    // MARK: - Protection
-
-    /// Makes the folder; one of an older version is protected from now on.
-    private static func prepare(_ place: URL, on disk: Disk) throws {
-        try disk.makeFolder(place)
-        // Of the folder, since each write makes a new file: what is kept is of this device and this
-        // day, and the server says it anew to another one.
-        var values = URLResourceValues()
-        values.isExcludedFromBackup = true
-        try? disk.setValues(values, place)
-        #if !os(macOS)
-            try? disk.setProtection(.completeUntilFirstUserAuthentication, place)
-        #endif
-    }
-
-    /// The way in which each file is written.
-    ///
-    /// Extensions and background launches read while the device is locked, so Apple's classes that
-    /// lock with it will not do (developer.apple.com/documentation/uikit/encrypting-your-app-s-files).
-    /// A Mac has FileVault instead.
-    private static var writing: Data.WritingOptions {
-        #if os(macOS)
-            .atomic
-        #else
-            [.atomic, .completeFileProtectionUntilFirstUserAuthentication]
-        #endif
-    }
-
     // MARK: - Values
 
     /// Runs `body` while nobody else changes anything; `body` must not call this again.
@@ -161,5 +155,26 @@ struct OfflineStorage: Sendable {
     /// Nil removes.
     func keep(_ value: (some Encodable)?, as name: Name) {
         save(name, value.flatMap { try? APIJSON.encode($0) })
+    }
+
+    /// Changes a list; `body` is run again where the file can be read only later, so it takes nothing from
+    /// outside that may differ by then.
+    func changeList<Element: Codable & Equatable & Sendable, Result>(
+        _ name: Name,
+        of type: Element.Type,
+        _ body: @escaping @Sendable (inout [Element]) -> Result
+    ) -> Result {
+        alone {
+            let before = value([Element].self, of: name) ?? []
+            var elements = before
+            let result = body(&elements)
+            guard elements != before || !isReadable(name) else { return result }
+            change(name) { data in
+                var elements = data.flatMap { try? APIJSON.decode([Element].self, from: $0) } ?? []
+                _ = body(&elements)
+                return elements.isEmpty ? nil : try? APIJSON.encode(elements)
+            }
+            return result
+        }
     }
 }

@@ -21,15 +21,17 @@ struct OutageAnswers: Sendable {
             )
         }
         let mayResume = customer != nil || resumes
+        // At a launch without anybody to ask, whose the kept answer is decides which token counts.
+        let owner = customer ?? (mayResume ? client.offline.keptCustomer : nil)
         let earlier =
             inMemory ?? (mayResume ? client.offline.answer(for: customer, at: now) : nil)
         guard let earlier else {
             guard mayResume, client.offline.hasNoAnswer(for: customer) else { return nil }
-            let verified = await verifiedByStoreKit(since: nil, for: customer)
+            let verified = await verifiedByStoreKit(since: nil, for: owner)
             return verified.isEmpty ? nil : accepted(verified, epoch)
         }
         EntitlementEnds(client: client).watch(orFor: earlier.nextEnd)
-        let verified = await verifiedByStoreKit(since: earlier.at, for: customer)
+        let verified = await verifiedByStoreKit(since: earlier.at, for: owner)
         let has = Set(earlier.entitlements.map(\.lookupKey))
         let added = verified.filter { !has.contains($0.lookupKey) }
         let all = (earlier.entitlements + added).sorted { $0.lookupKey < $1.lookupKey }
@@ -45,13 +47,48 @@ struct OutageAnswers: Sendable {
             // What bears a token belongs to a customer, who has to sign in.
             StoreKitIntake.purchase(in: $0).map { $0.token == nil } ?? false
         }
-        let now = Int64(0).advanced(byWholeMilliseconds: client.now().timeIntervalSince1970)
-        let active = DeviceEvaluation.active(
-            statements,
-            in: slice,
-            at: Instant(milliseconds: now)
-        )
+        let active = DeviceEvaluation.active(statements, in: slice, at: instant)
         return accepted(active, epoch) ?? []
+    }
+
+    /// What `customer` has bought and the server does not have yet, beside its answer.
+    ///
+    /// Only purchases of theirs in this app, which the server has neither taken nor refused: not what they
+    /// restored, and nothing that bears a token which is not known to be theirs.
+    func notTakenYet(of customer: String) async -> [Entitlement] {
+        let waiting = ClaimedTransactions(storage: client.storage).purchases(of: customer)
+        guard !waiting.isEmpty, let slice = client.offline.catalog(at: client.now()) else {
+            return []
+        }
+        let token = AccountTokens(storage: client.storage).token(of: customer)
+        let statements = await client.storeKitStatements().filter { statement in
+            guard let bought = StoreKitIntake.purchase(in: statement) else { return false }
+            return (bought.token == nil || bought.token == token)
+                && Self.isOne(of: waiting, statement, bought)
+        }
+        return DeviceEvaluation.active(statements, in: slice, at: instant)
+    }
+
+    private static func isOne(
+        of purchases: [ClaimedTransactions.Purchase],
+        _ statement: StoreKitStatement,
+        _ bought: StoreKitIntake.Bought
+    ) -> Bool {
+        let signature = statement.signedTransaction.map { String($0.suffix(86)) }
+        return purchases.contains { purchase in
+            purchase.signature == signature
+                || (purchase.transactionID != nil
+                    && purchase.transactionID == bought.transactionID)
+        }
+    }
+
+    /// Now, by the device's clock.
+    private var instant: Instant {
+        Instant(
+            milliseconds: Int64(0).advanced(
+                byWholeMilliseconds: client.now().timeIntervalSince1970
+            )
+        )
     }
 
     /// Tells listeners, unless somebody else has signed in meanwhile.
@@ -66,21 +103,24 @@ struct OutageAnswers: Sendable {
     /// What the engine makes of what StoreKit has verified.
     ///
     /// - Parameters:
-    ///   - instant: only periods that began after it count, UNIX milliseconds; `nil`: all of them.
+    ///   - date: only periods that began after it count, UNIX milliseconds, and what the server has not
+    ///     taken yet; `nil`: all of them.
     ///   - customer: purchases that bear another customer's token do not count, as far as the token of
     ///     this one is known.
     private func verifiedByStoreKit(
-        since instant: Int64?,
+        since date: Int64?,
         for customer: String?
     ) async -> [Entitlement] {
         guard let slice = client.offline.catalog(at: client.now()) else { return [] }
         let token = customer.flatMap { AccountTokens(storage: client.storage).token(of: $0) }
+        let waiting =
+            customer.map { ClaimedTransactions(storage: client.storage).purchases(of: $0) } ?? []
         let statements = await client.storeKitStatements().filter { statement in
             guard let bought = StoreKitIntake.purchase(in: statement) else { return false }
             if let token, let other = bought.token, token != other { return false }
-            return instant.map { bought.date > $0 } ?? true
+            return date.map { bought.date > $0 } ?? true
+                || Self.isOne(of: waiting, statement, bought)
         }
-        let now = Int64(0).advanced(byWholeMilliseconds: client.now().timeIntervalSince1970)
-        return DeviceEvaluation.active(statements, in: slice, at: Instant(milliseconds: now))
+        return DeviceEvaluation.active(statements, in: slice, at: instant)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+internal import TollgateAPI
 
 /// Where every purchase lands that began outside the app, until it is done or discarded.
 ///
@@ -27,11 +28,16 @@ public final class PurchaseInbox: Sendable {
     /// A request to buy (Ask to Buy) that nobody approves within a day is over, since StoreKit does not
     /// tell when it is declined. One that is approved later still reaches the server.
     public var pending: [PendingPurchase] {
-        let purchases = storage.value([PendingPurchase].self, of: .inbox) ?? []
-        let now = now()
-        return purchases.filter { purchase in
+        Self.waiting(storage.value([PendingPurchase].self, of: .inbox) ?? [], at: now())
+    }
+
+    private static func waiting(
+        _ purchases: [PendingPurchase],
+        at now: Date
+    ) -> [PendingPurchase] {
+        purchases.filter { purchase in
             guard let asked = purchase.approvalAskedAt else { return true }
-            return abs(now.timeIntervalSince(asked)) < Self.approvalLife
+            return abs(now.timeIntervalSince(asked)) < approvalLife
         }
     }
 
@@ -110,10 +116,11 @@ public final class PurchaseInbox: Sendable {
     ///
     /// - Parameter awaitsApproval: whether somebody has to approve it first, and may decline.
     func setUnderWay(_ id: PendingPurchase.ID, awaitsApproval: Bool) {
+        let askedAt = awaitsApproval ? now() : nil
         change { purchases in
             guard let index = purchases.firstIndex(where: { $0.id == id }) else { return }
             purchases[index].isUnderWay = true
-            purchases[index].approvalAskedAt = awaitsApproval ? now() : nil
+            purchases[index].approvalAskedAt = askedAt
         }
     }
 
@@ -182,15 +189,25 @@ public final class PurchaseInbox: Sendable {
     }
 
     /// Changes, writes to disk before anybody can see the change, then tells.
-    private func change<Result>(_ body: (inout [PendingPurchase]) -> Result) -> Result {
+    private func change<Result>(
+        _ body: @escaping @Sendable (inout [PendingPurchase]) -> Result
+    ) -> Result {
+        let now = now()
         let result = storage.alone {
             let before = pending
             var purchases = before
             let result = body(&purchases)
-            if purchases != before {
-                storage.keep(purchases, as: .inbox)
-                changes.enqueue(purchases)
+            if purchases != before || !storage.isReadable(.inbox) {
+                storage.change(.inbox) { data in
+                    let kept = data.flatMap {
+                        try? APIJSON.decode([PendingPurchase].self, from: $0)
+                    }
+                    var purchases = Self.waiting(kept ?? [], at: now)
+                    _ = body(&purchases)
+                    return try? APIJSON.encode(purchases)
+                }
             }
+            if purchases != before { changes.enqueue(purchases) }
             return result
         }
         changes.deliver()

@@ -117,6 +117,7 @@ struct Texts: Sendable {
         case offeringProduct = "offering.product"
         case offeringPurchased = "offering.purchased"
         case offeringReduced = "offering.reduced"
+        case offeringRefused = "offering.refused"
         case offeringRenews = "offering.renews"
         case offeringRestore = "offering.restore"
         case offeringRestoreFailed = "offering.restore_failed"

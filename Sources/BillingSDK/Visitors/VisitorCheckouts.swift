@@ -13,22 +13,29 @@ struct VisitorCheckouts: Sendable {
     }
 
     let client: BillingClient
+    private let storage: OfflineStorage
+
+    init(client: BillingClient) { self.init(client: client, storage: client.storage) }
+
+    init(client: BillingClient, storage: OfflineStorage) {
+        self.client = client
+        self.storage = storage
+    }
 
     private var secrets: [Secret] {
-        client.storage.value([Secret].self, of: .visitorSecrets) ?? []
+        storage.value([Secret].self, of: .visitorSecrets) ?? []
     }
 
     /// What a checkout that is begun now bears.
     func reference() -> String {
-        let secret = change { secrets in
-            if let known = secrets.first(where: { $0.customer == nil }) { return known.secret }
-            // 256 bits of the system's own chance.
-            let bytes = Data((0..<32).map { _ in UInt8.random(in: 0...255) })
-            let new = Base64URL.encode(bytes)
-            secrets.append(Secret(secret: new))
-            return new
+        if let known = secrets.first(where: { $0.customer == nil }) {
+            return Self.reference(of: known.secret)
         }
-        return Self.reference(of: secret)
+        // 256 bits of the system's own chance.
+        let new = Base64URL.encode(Data((0..<32).map { _ in UInt8.random(in: 0...255) }))
+        // Beside any other: one that is begun at the same time has its own.
+        change { $0.append(Secret(secret: new)) }
+        return Self.reference(of: new)
     }
 
     static func reference(of secret: String) -> String {
@@ -59,7 +66,9 @@ struct VisitorCheckouts: Sendable {
                 }
                 hasPurchases = hasPurchases || !claim.purchases.isEmpty
                 end(secret)
-            } catch BillingSDKError.requestRefused {
+            } catch BillingSDKError.requestRefused(let status, let code, _)
+                where HTTPResponse.isFinal(status, APIError.Code(rawValue: code))
+            {
                 // Somebody else has claimed it.
                 end(secret)
             } catch {
@@ -74,15 +83,9 @@ struct VisitorCheckouts: Sendable {
     }
 
     @discardableResult
-    private func change<Result>(_ body: (inout [Secret]) -> Result) -> Result {
-        client.storage.alone {
-            let before = secrets
-            var secrets = before
-            let result = body(&secrets)
-            if secrets != before {
-                client.storage.keep(secrets.isEmpty ? nil : secrets, as: .visitorSecrets)
-            }
-            return result
-        }
+    private func change<Result>(
+        _ body: @escaping @Sendable (inout [Secret]) -> Result
+    ) -> Result {
+        storage.changeList(.visitorSecrets, of: Secret.self, body)
     }
 }
