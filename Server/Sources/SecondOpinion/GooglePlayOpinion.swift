@@ -43,9 +43,7 @@ struct GooglePlayEvidence: Sendable {
 /// - `ACTIVE`, `IN_GRACE_PERIOD` and `CANCELED` entitle to each item until its `expiryTime`, other
 ///   states to nothing; nothing follows `EXPIRED`. An item without `expiryTime` is not owned yet.
 ///   A declined renewal is silent for a day or two (…/google/play/billing/lifecycle/subscriptions).
-/// - What is bought once is owned from `purchaseCompletionTime` on until all of it was voided; an
-///   entry without `voidedQuantity` is the rest (…/android-publisher/voided-purchases).
-/// - Reads carry no version: the one that was sent last holds.
+/// - The read that was sent last holds. What is bought once is owned until all of it was voided.
 struct GooglePlayOpinion {
     let evidence: GooglePlayEvidence
     let question: Question
@@ -88,7 +86,10 @@ struct GooglePlayOpinion {
             if start <= at && at < expiry && !isReplaced {
                 return Opinion(.yes, since: start, "\(read.state) until \(expiry)", [read.row])
             }
-            if read.state != "CANCELED", item["prepaidPlan"] == nil {
+            let installments = item["autoRenewingPlan"]?["installmentDetails"]
+            let left = installments?["remainingCommittedPaymentsCount"]?.integer ?? 0
+            let isLast = left == 0 && installments?["pendingCancellation"] != nil
+            if read.state != "CANCELED", item["prepaidPlan"] == nil, !isLast {
                 let leeway = question.catalog.renewalLeeway.googlePlay
                 until = max(expiry, read.stated).advanced(by: leeway)
             }

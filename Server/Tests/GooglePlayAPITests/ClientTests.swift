@@ -355,6 +355,28 @@ struct ClientTests {
         #expect(refusal.retryAfter == 7 && refusal.reason == reason)
     }
 
+    /// Google's newer answer for a package: github.com/bitrise-steplib/steps-google-play-deploy/issues/84.
+    @Test(
+        "An app that Google does not know is no word about a purchase",
+        arguments: [
+            ("applicationNotFound", "No application was found for the given package name."),
+            ("notFound", "Package not found: com.example.app."),
+        ]
+    )
+    func packageNotFound(_ reason: String, _ message: String) async throws {
+        let error =
+            #"{"code":404,"message":"\#(message)","errors":[{"reason":"\#(reason)"}]}"#
+        let client = try await Self.client(
+            Google([
+                GooglePlay.HTTPResponse(status: 404, body: Array(#"{"error":\#(error)}"#.utf8))
+            ])
+        )
+        let fault = await #expect(throws: GooglePlay.APIFault.self) {
+            try await client.product("t")
+        }
+        #expect(fault?.meaning == .notAllowed)
+    }
+
     /// The answers of the token endpoint, by google-auth's `_client.py` and RFC 6749 §5.2.
     @Test(
         "What the token endpoint refuses is no word about a purchase",

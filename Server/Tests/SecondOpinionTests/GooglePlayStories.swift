@@ -59,6 +59,22 @@ extension Story {
             expected: [29.9: .yes, 30.5: .no]
         ),
         Story(
+            testDescription:
+                "a plan of three payments is cancelled, and ends with the last of them",
+            words: [
+                .read(0, plan("ACTIVE", committed: 2)),
+                .read(30, plan("ACTIVE", to: 60, committed: 1)),
+                .read(60, plan("ACTIVE", to: 90, committed: 0)),
+            ],
+            expected: [89.9: .yes, 90.5: .no]
+        ),
+        Story(
+            testDescription:
+                "a plan of three payments is cancelled, and goes on within its commitment",
+            words: [.read(0, plan("ACTIVE", committed: 2))],
+            expected: [29.9: .yes, 30.5: .open, 31.5: .no]
+        ),
+        Story(
             testDescription: "a plan is changed at once: of the old token nothing more is heard",
             words: [
                 .read(0, plan("ACTIVE")),
@@ -130,7 +146,8 @@ extension Story {
         linked: String? = nil,
         user: String? = "jenny",
         next: String? = nil,
-        isReplaced: Bool = false
+        isReplaced: Bool = false,
+        committed: Int? = nil
     ) -> String {
         let start = from.map { "\"startTime\":\"\(Instant.day($0))\"," } ?? ""
         let end = to.map { "\"expiryTime\":\"\(Instant.day($0))\"," } ?? ""
@@ -143,10 +160,19 @@ extension Story {
             {"obfuscatedExternalAccountId":"\(Counter.token(of: account))"},
             """
         }
+        // A cancelled installment plan; Google leaves out a count of zero.
+        let installments = committed.map { count in
+            let left = count == 0 ? "" : "\"remainingCommittedPaymentsCount\":\(count),"
+            return """
+                ,"installmentDetails":{"initialCommittedPaymentsCount":3,\(left)\
+                "pendingCancellation":{}}
+                """
+        }
+        let renewal = renews && next == nil ? "\"autoRenewEnabled\":true" : ""
         let terms =
             isPrepaid
             ? "\"prepaidPlan\":{}"
-            : "\"autoRenewingPlan\":{\(renews && next == nil ? "\"autoRenewEnabled\":true" : "")}"
+            : "\"autoRenewingPlan\":{\(renewal)\(installments ?? "")}"
         var items = ["{\"productId\":\"\(product)\",\(end)\(terms)}"]
         if let next {
             items = [

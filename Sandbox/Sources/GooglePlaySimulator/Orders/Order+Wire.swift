@@ -3,7 +3,10 @@ extension Order {
     func wire(_ catalog: Catalog) -> JSON {
         let tax = Tax.on(total, in: region)
         let charged = Tax.charged(total, in: region)
-        let net = charged - tax
+        // "Including deductions of partial refunds, taxes and fees."
+        let net = partialRefunds.reduce(charged - tax) { net, refund in
+            net - Tax.charged(refund.amount, in: region) + Tax.on(refund.amount, in: region)
+        }
         return [
             "orderId": .string(id),
             "purchaseToken": .string(token),

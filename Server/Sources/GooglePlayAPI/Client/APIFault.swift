@@ -109,6 +109,16 @@ extension GooglePlay.APIFault.Refusal {
     ]
     /// An app that Google does not know under our account.
     private static let packageReasons: Set<String> = ["applicationNotFound"]
+    /// The beginning of Google's newer message about such an app.
+    ///
+    /// `Package not found: com.example.app.` has the reason `notFound`, as a purchase's may be.
+    private static let packageMessage = "package not found"
+
+    /// `true` if the error is about the app, whatever was asked of it.
+    private var isAboutPackage: Bool {
+        reason.map(Self.packageReasons.contains) == true
+            || message?.lowercased().hasPrefix(Self.packageMessage) == true
+    }
 
     var meaning: GooglePlay.APIFault.Meaning {
         switch status {
@@ -131,7 +141,7 @@ extension GooglePlay.APIFault.Refusal {
     private var publisherMeaning: GooglePlay.APIFault.Meaning {
         // A proxy's 404 says nothing about a purchase.
         guard isGoogles else { return .unreadable }
-        if reason.map(Self.packageReasons.contains) == true { return .notAllowed }
+        if isAboutPackage { return .notAllowed }
         return switch status {
         case 404: .notFound
         case 409, 412: .changedMeanwhile

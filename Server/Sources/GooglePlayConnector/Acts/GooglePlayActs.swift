@@ -23,6 +23,11 @@ struct GooglePlayActs: Sendable {
     private struct Waiting {
         var row: WantedRow
         var act: PlayAct
+
+        /// Until when an act is tried again for which Google finds no purchase.
+        var lastTry: Instant {
+            max(act.deadline, row.raised.advanced(by: GooglePlayQuestions.patience))
+        }
     }
 
     /// Does what may be done now, the nearest deadline first.
@@ -127,20 +132,19 @@ struct GooglePlayActs: Sendable {
             questions.postpone(waiting.row, kind)
             round.answered()
         case .failure(let fault as GooglePlay.APIFault):
+            let now = await context.clocks.now()
             switch fault.meaning {
             case .changedMeanwhile, .invalid:
                 // Somebody else did it, or the purchase is another one by now: it is read, and what is
                 // still open then is tried again after a while, until the deadline is long over.
                 count(kind, "reread")
                 let over = waiting.act.deadline.advanced(by: PlayAct.time)
-                if await context.clocks.now() <= over, let read = try await stillOpen(waiting) {
-                    // The read has raised it anew.
-                    var row = waiting.row
-                    row.raised = max(row.raised, read)
-                    questions.postpone(row, kind)
-                } else {
-                    try await questions.settle(waiting.row)
-                }
+                try await readAgain(waiting, kind, until: over)
+                round.answered()
+            case .notFound where now <= waiting.lastTry:
+                // An act may be ahead of what Google can find, as reads are (G2).
+                count(kind, "reread")
+                try await readAgain(waiting, kind, until: waiting.lastTry)
                 round.answered()
             case .notFound, .noLongerReadable:
                 count(kind, "too_late")
@@ -156,6 +160,22 @@ struct GooglePlayActs: Sendable {
             break
         case .failure(let error):
             throw error
+        }
+    }
+
+    /// Reads the purchase of an act that Google refuses, and keeps what is still to be done for later.
+    private func readAgain(
+        _ waiting: Waiting,
+        _ kind: Wanted.Kind,
+        until over: Instant
+    ) async throws {
+        if await context.clocks.now() <= over, let read = try await stillOpen(waiting) {
+            // The read has raised it anew.
+            var row = waiting.row
+            row.raised = max(row.raised, read)
+            questions.postpone(row, kind)
+        } else {
+            try await questions.settle(waiting.row)
         }
     }
 

@@ -55,6 +55,13 @@ struct RefundReviews: Sendable {
             return false
         } catch let fault as GooglePlay.APIFault {
             guard let meaning = fault.errorMeaning else { return true }
+            let age = await context.clocks.now().milliseconds - row.raised.milliseconds
+            if fault.meaning == .notFound, age < GooglePlayQuestions.patience {
+                // A question may be ahead of what Google can find (G2).
+                questions.postpone(row, .googlePlayRefundReview)
+                round.answered()
+                return true
+            }
             try await questions.take(fault, meaning, of: row, .googlePlayRefundReview, &round)
         }
         return true
@@ -82,7 +89,7 @@ struct RefundReviews: Sendable {
                 return "withheld"
             }
         }
-        let share = try await spentShare(of: record, holders.map(\.customer))
+        let share = try await spentShare(of: parts[0], record, holders.map(\.customer))
         let product = record.soldProduct(in: context.records.history)
         let preference: GooglePlay.RefundReview.Preference =
             switch product?.consumption?.refundPreference {
@@ -102,13 +109,14 @@ struct RefundReviews: Sendable {
         return "sent"
     }
 
-    /// The spent share of the coins that a purchase credited, in thousandths of a per cent; `nil` where
-    /// it credited none.
+    /// The spent share of the coins that an order credited, in thousandths of a per cent; `nil` where it
+    /// credited none.
     private func spentShare(
-        of record: Purchase,
+        of order: String,
+        _ record: Purchase,
         _ customers: [Customer.ID]
     ) async throws -> Int64? {
-        let lots = record.coinLots
+        let lots = record.coinLots(of: order)
         guard !lots.isEmpty else { return nil }
         for customer in customers {
             let transfers = try await context.records.transfers(

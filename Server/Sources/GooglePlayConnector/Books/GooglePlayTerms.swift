@@ -17,16 +17,30 @@ struct GooglePlayTerms: Hashable, Sendable {
         price.scaled(by: Finance.Ratio(basisPoints: share)).rounded
     }
 
-    /// The split of a sale or refund that no earnings report has yet.
+    /// The split of a sale or refund that no earnings report has yet: as its order states it, else by the
+    /// usual fee.
     ///
-    /// - Parameter tax: the tax in the estimated sales; `nil`: unknown, and none is taken off.
+    /// - Parameter tax: the tax in the estimated sales; `nil`: unknown. The order's counts before it, and
+    ///   without either none is taken off.
     func estimate(_ movement: Finance.Movement, taxed tax: Finance.Money?) -> Finance.Settlement {
         let gross = movement.gross
-        let known = tax.flatMap { $0.currency == gross.currency ? $0 : nil }
-        let deducted = known.map { movement.kind == .charge ? $0 : -$0 }
+        func signed(_ money: Finance.Money?) -> Finance.Money? {
+            guard let money, money.currency == gross.currency else { return nil }
+            return movement.kind == .charge ? money : -money
+        }
+        let deducted = signed(movement.tax) ?? signed(tax)
         let price = deducted.map { gross - $0 } ?? gross
-        let net = price.scaled(by: Finance.Ratio(basisPoints: 10_000 - share)).rounded
-        return Finance.Settlement(net: net, tax: deducted, commission: price - net)
+        guard let stated = signed(movement.proceeds)?.rounded else {
+            let net = price.scaled(by: Finance.Ratio(basisPoints: 10_000 - share)).rounded
+            return Finance.Settlement(net: net, tax: deducted, commission: price - net)
+        }
+        // In some countries the tax is paid out, for the developer to pay it on.
+        let isPaidOut = stated.millionths.magnitude > price.millionths.magnitude
+        return Finance.Settlement(
+            net: stated,
+            tax: isPaidOut ? .zero(gross.currency) : deducted,
+            commission: (isPaidOut ? gross : price) - stated
+        )
     }
 
     /// The split of a sale or refund as the earnings report has it.

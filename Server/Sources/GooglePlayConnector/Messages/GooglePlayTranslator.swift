@@ -72,7 +72,7 @@ enum GooglePlayTranslator {
             offer: item.offerID,
             expiry: item.expiryTime.map(Instant.init(milliseconds:)),
             order: item.latestSuccessfulOrderID,
-            renews: plan?.autoRenewEnabled ?? false,
+            renews: plan.map(renews) ?? false,
             isPrepaid: item.prepaid != nil,
             phase: item.phase?.word,
             price: plan.flatMap { nextPrice($0, item.expiryTime) }.map(money),
@@ -81,6 +81,16 @@ enum GooglePlayTranslator {
             awaitsConsent: plan.map { awaitsConsent($0, item.expiryTime) } ?? false,
             committedPayments: plan?.remainingCommittedPayments
         )
+    }
+
+    /// Returns `true` if the plan is charged again at the end of its period.
+    ///
+    /// An installment plan whose cancellation is pending says `autoRenewEnabled` to its end, and is
+    /// cancelled ["only after the user finished all committed payments"](
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2).
+    private static func renews(_ plan: GooglePlay.SubscriptionLineItem.AutoRenewingPlan) -> Bool {
+        let isLast = plan.isCancellationPending && (plan.remainingCommittedPayments ?? 0) == 0
+        return plan.autoRenewEnabled && !isLast
     }
 
     /// Returns `true` if the buyer has to agree to the price of the next renewal: otherwise it ends.
@@ -402,9 +412,13 @@ extension Purchase {
         (googlePlay?.subscription?.stated ?? googlePlay?.purchase?.stated)?.instant
     }
 
-    /// The lots that a purchase of one-time products may have credited.
-    var coinLots: [String] {
-        googlePlay?.purchase?.value.lines.map(\.sold.id) ?? []
+    /// The lots that a purchase of one-time products may have credited, or one order of a subscription.
+    func coinLots(of order: String) -> [String] {
+        guard let play = googlePlay else { return [] }
+        if let purchase = play.purchase?.value { return purchase.lines.map(\.sold.id) }
+        let read = play.periods.filter { $0.order == order }.map(\.product)
+        let charged = play.orders.map(\.value).first { $0.id == order }?.lines.map(\.product)
+        return Set(read + (charged ?? [])).sorted().map { "\(order)/\($0)" }
     }
 
     /// The product of the catalog that was bought.

@@ -18,7 +18,7 @@ struct GooglePlayQuestions: Sendable {
     }
 
     /// The longest time that a hint may be ahead of reads, in milliseconds.
-    private static let patience: Int64 = 15 * 60_000
+    static let patience: Int64 = 15 * 60_000
 
     /// The longest time by which a read's clock may be behind its sending, in milliseconds: it is the
     /// second before the `Date` of its answer.

@@ -52,7 +52,7 @@ extension GooglePlayReconciliation {
                     else { continue }
                     // Purchases that continue one another may name the same order.
                     for id in record.openOrders(at: now)
-                    where !open.contains(where: { $0.id == id }) {
+                    where missing.isDue(id, at: now) && !open.contains(where: { $0.id == id }) {
                         open.append(OpenOrder(id: id, key: record.key, row: row))
                     }
                     guard open.count >= Self.mostInACall else { continue }
@@ -84,7 +84,11 @@ extension GooglePlayReconciliation {
         _ troubles: inout Troubles,
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
-        var parts = open.batches(of: Self.mostInACall).reversed().map(Array.init)
+        // One that Google did not show would fail the call for all.
+        let alone = open.filter { missing.holds($0.id) }
+        let others = open.filter { !missing.holds($0.id) }
+        var parts = others.batches(of: Self.mostInACall).reversed().map(Array.init)
+        parts = alone.map { [$0] } + parts
         while let part = parts.popLast() {
             let (left, isSplit) = try await readTogether(part, app, &found, &troubles)
             try await prolong()
@@ -151,6 +155,7 @@ extension GooglePlayReconciliation {
         do {
             let outcome = try await reads.read(order: order.id, of: app, leaving: Self.reserve)
             troubles.end()
+            missing.forget(order.id)
             if outcome.isNews { found.orderNews += 1 }
         } catch let fault as GooglePlay.APIFault {
             switch fault.meaning {
@@ -159,7 +164,10 @@ extension GooglePlayReconciliation {
                 found.unreadable += 1
                 try await askLater(.googlePlayOrder, order.id, about: order.key)
                 return troubles.add() ? fault : nil
-            case .notFound, .noLongerReadable, .invalid, .changedMeanwhile, .unreadable:
+            case .notFound, .noLongerReadable, .invalid:
+                missing.note(order.id, at: await context.clocks.now().milliseconds)
+                found.unreadable += 1
+            case .changedMeanwhile, .unreadable:
                 found.unreadable += 1
             }
         }
@@ -171,7 +179,8 @@ extension Purchase {
     /// The orders to read today, of those that may still change.
     ///
     /// Google refunds for three years. An order is read each day for ninety days after it was charged
-    /// and after its period has ended; later, a thirtieth of the orders is read each day.
+    /// and after its period has ended; later, a thirtieth of the orders is read each day. One that was
+    /// never read counts from the first read that names it.
     fileprivate func openOrders(at now: Int64) -> [String] {
         guard let play = googlePlay else { return [] }
         let day: Int64 = 86_400_000
@@ -180,17 +189,24 @@ extension Purchase {
             play.orders.map { ($0.value.id, $0.value) },
             uniquingKeysWith: { first, _ in first }
         )
-        for period in play.periods where known[period.order] == nil { orders.insert(period.order) }
-        if let order = play.purchase?.value.order, known[order] == nil { orders.insert(order) }
+        func add(_ id: String, since instant: Instant?) {
+            let age = now - (instant?.milliseconds ?? now)
+            let turn = id.utf8.reduce(Int64(0)) { ($0 * 31 + Int64($1)) % 30 }
+            if age <= 90 * day || (age <= 3 * 366 * day && now / day % 30 == turn) {
+                orders.insert(id)
+            }
+        }
+        for period in play.periods where known[period.order] == nil {
+            add(period.order, since: period.first)
+        }
+        if let order = play.purchase?.value.order, known[order] == nil {
+            add(order, since: play.completed)
+        }
         for order in known.values where order.state != "REFUNDED" && order.state != "CANCELED" {
             let ends =
                 order.lines.compactMap(\.end)
                 + [order.processed ?? order.created].compactMap(\.self)
-            let age = now - (ends.max()?.milliseconds ?? now)
-            let turn = order.id.utf8.reduce(Int64(0)) { ($0 * 31 + Int64($1)) % 30 }
-            if age <= 90 * day || (age <= 3 * 366 * day && now / day % 30 == turn) {
-                orders.insert(order.id)
-            }
+            add(order.id, since: ends.max())
         }
         return orders.sorted()
     }

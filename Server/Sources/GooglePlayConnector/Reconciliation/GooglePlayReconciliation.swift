@@ -36,6 +36,7 @@ struct GooglePlayReconciliation: Sendable {
     private var voids: VoidedList
     /// The last reads of overdue purchases: those without news are not read every minute.
     private let asked = AskedPurchases()
+    let missing = MissingOrders()
     var context: StoreContext { reads.context }
 
     /// Milliseconds between two looks at the list of voided purchases.
@@ -158,6 +159,7 @@ struct GooglePlayReconciliation: Sendable {
         case .news?: place.beginAnew()
         case .everything?:
             place.beginAnew()
+            missing.forgetAll()
             // One that was broken off goes on.
             if place.round == nil || place.round?.since != nil { place.round = Round(began: now) }
         case .since(let since)?:
@@ -179,8 +181,8 @@ struct GooglePlayReconciliation: Sendable {
         let now = await context.clocks.now()
         try await context.records.awaited.follow(
             of: .googlePlay,
-            // Pending and paused purchases are awaited earlier than under the first name.
-            cursor: "awaited/google_play/2",
+            // Pending and paused purchases are awaited earlier than under the first names.
+            cursor: "awaited/google_play/3",
             wall: context.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }
@@ -192,7 +194,12 @@ struct GooglePlayReconciliation: Sendable {
                 after: next
             )
             for record in page.records
-            where asked.isDue(record.key, at: now, every: record.pauseBetweenReads) {
+            where asked.isDue(
+                record.key,
+                at: now,
+                every: record.pauseBetweenReads(at: now),
+                orSince: record.resumption
+            ) {
                 found.overdue += 1
                 do {
                     try await readAgain(record, app, &found, &troubles)
@@ -313,10 +320,23 @@ struct GooglePlayReconciliation: Sendable {
 private final class AskedPurchases: Sendable {
     private let times = Mutex<[Purchase.Key: Int64]>([:])
 
-    func isDue(_ key: Purchase.Key, at now: Instant, every pause: Int64) -> Bool {
+    /// Returns `true` if a purchase's turn has come; if so, it counts as read.
+    ///
+    /// - Parameter moment: the instant whose first look waits for no pause.
+    func isDue(
+        _ key: Purchase.Key,
+        at now: Instant,
+        every pause: Int64,
+        orSince moment: Instant?
+    ) -> Bool {
         times.withLock { times in
             let now = now.milliseconds
-            if let last = times[key], last <= now, now - last < pause { return false }
+            let isNewMoment = { (last: Int64) in
+                moment.map { last < $0.milliseconds && $0.milliseconds <= now } ?? false
+            }
+            if let last = times[key], last <= now, now - last < pause, !isNewMoment(last) {
+                return false
+            }
             if times.count >= 50_000 { times.removeAll() }
             times[key] = now
             return true

@@ -32,11 +32,11 @@ extension Purchase {
             // What was read after its end and says canceled says all.
             if read.value.state == "CANCELED", read.stated.instant > end { return nil }
             return (end.advanced(by: Overdue.patience), end.advanced(by: Overdue.horizon))
-        case "PAUSED":
+        case Self.paused:
             // The buyer may end a pause at any time; it lasts three months at most.
-            let since = read.stated.instant.advanced(by: Overdue.day)
-            let end = read.value.resumes ?? since.advanced(by: 92 * Overdue.day)
-            return (since, end.advanced(by: Overdue.horizon))
+            let daily = read.stated.instant.advanced(by: Overdue.day)
+            let end = read.value.resumes ?? daily.advanced(by: 92 * Overdue.day)
+            return (min(daily, resumption ?? daily), end.advanced(by: Overdue.horizon))
         case Self.pending: return Self.overdue(pendingSince: read.stated.instant)
         default: return nil
         }
@@ -52,10 +52,26 @@ extension Purchase {
 
     private static let pending = "PENDING"
 
+    /// The instant from which a pause should be over, as the newest read says; `nil`: it is not paused, or
+    /// has no end.
+    ///
+    /// A look before it says nothing about it, so the first look after it waits for no other.
+    var resumption: Instant? {
+        guard let read = googlePlay?.subscription?.value, read.state == Self.paused else {
+            return nil
+        }
+        return read.resumes?.advanced(by: Overdue.patience)
+    }
+
+    private static let paused = "PAUSED"
+
     /// The pause after a read of a purchase that looks overdue, in milliseconds.
-    var pauseBetweenReads: Int64 {
+    ///
+    /// A plan on hold is charged again at any time, so it is looked at as often as an overdue renewal. A
+    /// plan that is paused is charged by its end, or when its buyer resumes it.
+    func pauseBetweenReads(at now: Instant) -> Int64 {
         switch googlePlay?.subscription?.value.state {
-        case "ON_HOLD", "PAUSED": Overdue.day
+        case Self.paused: resumption.map { $0 <= now } == true ? Overdue.hour : Overdue.day
         // A one-time purchase is awaited only while it is pending.
         case Self.pending, nil: 6 * Overdue.hour
         default: Overdue.hour

@@ -21,8 +21,26 @@ public struct GooglePlayRows: StoreRows {
         }
         var periods: [Reports.PaidPeriod] = []
         for order in orders {
-            let sales = order.lines.map { line in
+            var sales = order.lines.map { line in
                 sale(of: line, order, purchase, in: history, buyer)
+            }
+            let amounts = sales.map(\.sale.amount)
+            let currencies = Set(sales.map(\.sale.currency))
+            let taxes = order.stated(
+                order.tax?.micros,
+                in: order.tax?.currency,
+                currencies,
+                amounts
+            )
+            let proceeds = order.stated(
+                order.undiminishedRevenue,
+                in: order.revenue?.currency,
+                currencies,
+                amounts
+            )
+            for index in sales.indices {
+                sales[index].sale.tax = taxes?[index]
+                sales[index].sale.proceeds = proceeds?[index]
             }
             rows.sales += sales.map(\.sale)
             rows.sales += Self.takenBack(sales.map(\.sale), of: order)
@@ -177,6 +195,36 @@ extension GooglePlayOrder {
     /// The time of the charge.
     fileprivate var charged: Instant {
         processed ?? created ?? lines.compactMap(\.start).min() ?? Instant(milliseconds: 0)
+    }
+
+    /// The developer's revenue before partial refunds, in millionths; `nil` where the order does not tell.
+    ///
+    /// ["Including deductions of partial refunds"](
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders): it is the revenue of what
+    /// was not refunded.
+    fileprivate var undiminishedRevenue: Int64? {
+        guard let revenue, let total, revenue.micros >= 0, total.micros > 0 else { return nil }
+        let isRefunded = !refunds.isEmpty || state == "REFUNDED"
+        // Of an order that was refunded, nothing left tells no share.
+        guard revenue.micros > 0 || !isRefunded else { return nil }
+        let back = refunds.filter(\.isPartial).reduce(Int64(0)) { $0 + ($1.total?.micros ?? 0) }
+        guard back > 0 else { return revenue.micros }
+        guard back < total.micros else { return nil }
+        return Finance.Money(millionths: revenue.micros, currency: revenue.currency)
+            .scaled(by: Finance.Ratio(total.micros, over: total.micros - back)).millionths
+    }
+
+    /// Spreads an amount of the whole order over its lines.
+    ///
+    /// - Returns: milliunits of each line; `nil` where the order does not state it in the lines' currency.
+    fileprivate func stated(
+        _ micros: Int64?,
+        in currency: String?,
+        _ currencies: Set<String>,
+        _ amounts: [Int64]
+    ) -> [Int64]? {
+        guard let micros, let currency, currencies == [currency] else { return nil }
+        return Reports.parts(of: max(0, micros / 1000), by: amounts)
     }
 
     /// Renewals are numbered behind two dots.

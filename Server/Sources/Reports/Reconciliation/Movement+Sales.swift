@@ -50,12 +50,16 @@ extension Finance.Movement {
             country: sale.country.isEmpty ? nil : sale.country,
             app: sale.app
         )
+        tax = sale.tax.map { Finance.Money(milliunits: $0, currency: sale.currency) }
+        proceeds = sale.proceeds.map { Finance.Money(milliunits: $0, currency: sale.currency) }
     }
 
     /// Takes in another line of the same payment.
     fileprivate mutating func add(_ other: Finance.Movement) {
         guard other.amount.currency == amount.currency else { return }
         amount = amount + other.amount
+        tax = tax.flatMap { tax in other.tax.map { tax + $0 } }
+        proceeds = proceeds.flatMap { proceeds in other.proceeds.map { proceeds + $0 } }
         quantity = 1
         if product != other.product { product += "," + other.product }
     }

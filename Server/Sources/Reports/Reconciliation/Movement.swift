@@ -33,6 +33,9 @@ extension Finance {
         public var country: String?
         /// The app that sold it, by its id in the catalog, where that lists apps.
         public var app: String?
+        /// The tax in `amount`, and what the store says it will pay of it; `nil` where it does not say.
+        public var tax: Money?
+        public var proceeds: Money?
 
         public init(
             store: Store,

@@ -61,6 +61,10 @@ extension Reports {
         /// The app that sold it, by its id in the catalog; `nil` where the catalog lists no apps, and
         /// at Stripe, whose sales are of no app.
         public var app: String?
+        /// The tax in `amount`, in milliunits, and what the store says it will pay of it; `nil` where the
+        /// store does not say.
+        public var tax: Int64?
+        public var proceeds: Int64?
 
         public init(
             kind: Kind,
@@ -129,6 +133,8 @@ extension Reports.Sale {
         var back = self
         back.kind = kind
         back.amount = amount
+        back.tax = tax.map { Reports.share($0, amount, of: self.amount) }
+        back.proceeds = proceeds.map { Reports.share($0, amount, of: self.amount) }
         back.at = instant
         back.refund = refund
         back.isFirstRefund = isFirst

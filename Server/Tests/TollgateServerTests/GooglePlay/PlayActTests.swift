@@ -20,7 +20,16 @@ import TollgateSimulation
 struct PlayActTests {
     @Test("G12: after 71 hours without a server everything is acknowledged, the oldest first")
     func outage() async throws {
-        try await PlayWorld.run { world in
+        let acknowledged = Mutex<[String]>([])
+        try await PlayWorld.run(
+            intercept: { request in
+                if request.url.hasSuffix(":acknowledge") {
+                    acknowledged.withLock { $0.append(request.url) }
+                }
+                return nil
+            },
+            set: { $0.readsAtOnce = 1 }
+        ) { world in
             var tokens: [String] = []
             for number in 0..<12 {
                 let (_, account) = try await world.person("user\(number)")
@@ -34,6 +43,10 @@ struct PlayActTests {
             let metrics = await world.server.tollgate.metrics.text()
             #expect(metrics.contains(#"tollgate_wanted{kind="google_play_subscription"} 8"#))
             try await world.settle()
+            let order = acknowledged.withLock { urls in
+                urls.compactMap { url in tokens.first { url.contains($0) } }
+            }
+            #expect(order == tokens)
             await world.wait(days: 10)
             try await world.settle()
             for token in tokens {
@@ -168,6 +181,93 @@ struct PlayActTests {
             try await world.settle()
             #expect(try await world.look(token)["acknowledged"].bool == true)
             #expect(try await world.waiting().isEmpty)
+        }
+    }
+
+    @Test(
+        "An act for which Google finds no purchase is tried again until its deadline, then it is too late",
+        arguments: [":acknowledge", ":consume"]
+    )
+    func notFoundYet(_ act: String) async throws {
+        let isFound = Mutex(false)
+        let tries = Mutex(0)
+        try await PlayWorld.run(
+            intercept: { request in
+                guard request.url.hasSuffix(act), !isFound.withLock({ $0 }) else { return nil }
+                tries.withLock { $0 += 1 }
+                return PlayWorld.refusal(404, "purchaseTokenNotFound")
+            }
+        ) { world in
+            let kind = "google_play_\(act == ":consume" ? "consumption" : "acknowledgement")"
+            // Consuming acknowledges, too.
+            let product = act == ":consume" ? "coins100" : "lifetime"
+            let (_, account) = try await world.person()
+            let token = try await world.buy(product, for: account)
+            try await world.settle()
+            // A day later a replica of Google's still lags.
+            await world.wait(days: 1)
+            try await world.settle()
+            #expect(try await world.waiting() == [kind: 1])
+            #expect((2...20).contains(tries.withLock { $0 }))
+            isFound.withLock { $0 = true }
+            await world.wait(days: 0.1)
+            try await world.settle()
+            #expect(try await world.look(token)["acknowledged"].bool == true)
+            if act == ":consume" {
+                #expect(try await world.look(token)["consumed"].bool == true)
+            }
+            #expect(try await world.waiting().isEmpty)
+            // Google never finds another one: after three days there is nothing to be done.
+            isFound.withLock { $0 = false }
+            let (_, another) = try await world.person("ben")
+            _ = try await world.buy(product, for: another)
+            try await world.settle()
+            await world.wait(days: 2.9)
+            try await world.settle()
+            #expect(try await world.waiting() == [kind: 1])
+            await world.wait(days: 0.2)
+            try await world.settle()
+            #expect(try await world.waiting()[kind] == nil)
+        }
+    }
+
+    @Test("G27: Google knows no such package: neither hints nor acts are dropped")
+    func packageNotFound() async throws {
+        let isFound = Mutex(false)
+        try await PlayWorld.run(
+            intercept: { request in
+                guard request.url.contains("/purchases/"), !isFound.withLock({ $0 }) else {
+                    return nil
+                }
+                // As https://github.com/bitrise-steplib/steps-google-play-deploy/issues/84 has it.
+                let message = "Package not found: com.example.app."
+                let error =
+                    #"{"code":404,"message":"\#(message)","errors":[{"reason":"notFound"}]}"#
+                return GooglePlay.HTTPResponse(
+                    status: 404,
+                    body: Array(#"{"error":\#(error)}"#.utf8)
+                )
+            }
+        ) { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            await world.wait(days: 1)
+            try await world.settle()
+            #expect(try await world.waiting() == ["google_play_subscription": 1])
+            isFound.withLock { $0 = true }
+            await world.wait(days: 0.1)
+            _ = await world.room.questions.ask()
+            #expect(try await world.entitlements(of: id) == ["pro"])
+            isFound.withLock { $0 = false }
+            _ = await world.room.acts.perform()
+            await world.wait(days: 0.1)
+            _ = await world.room.acts.perform()
+            #expect(try await world.waiting()["google_play_acknowledgement"] == 1)
+            isFound.withLock { $0 = true }
+            await world.wait(days: 0.1)
+            try await world.settle()
+            #expect(try await world.look(token)["acknowledged"].bool == true)
         }
     }
 
@@ -327,8 +427,9 @@ struct PlayActTests {
             )
             try await world.act("orders/\(first)/charge_back")
             try await world.settle()
-            _ = token
             #expect(try await world.coins(of: id) == 50)
+            #expect(try await world.entitlements(of: id) == ["archive", "pro"])
+            #expect(try await world.record(token)?.googlePlay?.voids.count == 1)
         }
     }
 
@@ -394,6 +495,72 @@ struct PlayActTests {
             #expect(said["sampleContentProvided"].bool == true)
             #expect(try await world.waiting().isEmpty)
             _ = token
+        }
+    }
+
+    /// A customer who agrees to what is said about refunds.
+    private static func agreed(_ world: PlayWorld) async throws -> (id: String, account: String) {
+        let person = try await world.person()
+        _ = try await world.server.post(
+            "/v1/customers",
+            #"{"app_user_id":"anna","consumption_consent":true}"#
+        )
+        return person
+    }
+
+    @Test("G19: of a plan whose coins are spent in part, the review says which share")
+    func reviewOfPlan() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await Self.agreed(world)
+            let token = try await world.buy("pro_year", for: account)
+            try await world.settle()
+            #expect(try await world.coins(of: id) == 50)
+            let spent = try await world.server.send(
+                .post,
+                "/v1/customers/\(id)/coins/spend?environment=production",
+                json: #"{"amount":20}"#,
+                headers: ["Idempotency-Key": "spend-1"]
+            )
+            #expect(spent.status == 200)
+            let orders = try await world.act("orders", "", "GET")["data"].array ?? []
+            let order = try #require(orders.first?["orderId"].string)
+            try await world.act("orders/\(order)/review")
+            try await world.settle()
+            let reviews = try await world.act("reviews", "", "GET")["data"].array ?? []
+            let said = try #require(reviews.first?["answer"])
+            // 20 of 50, in thousandths of a per cent.
+            #expect(said["consumptionPercentageMilliunits"].integer == 40_000)
+            _ = token
+        }
+    }
+
+    @Test("G19: more than a day after the question no review is sent")
+    func lateReview() async throws {
+        let reviews = Mutex(0)
+        try await PlayWorld.run(
+            intercept: { request in
+                if request.url.hasSuffix(":reviewrefund") { reviews.withLock { $0 += 1 } }
+                return nil
+            }
+        ) { world in
+            let (_, account) = try await Self.agreed(world)
+            _ = try await world.buy("coins100", for: account)
+            try await world.settle()
+            let orders = try await world.act("orders", "", "GET")["data"].array ?? []
+            let order = try #require(orders.first?["orderId"].string)
+            try await world.act("orders/\(order)/review")
+            await world.wait(days: 1.1)
+            try await world.settle()
+            #expect(reviews.withLock { $0 } == 0)
+            #expect(try await world.waiting().isEmpty)
+            // Within the day it is.
+            let second = try await world.buy("coins100", for: account)
+            try await world.settle()
+            let later = try #require(try await world.look(second)["order_id"].string)
+            try await world.act("orders/\(later)/review")
+            await world.wait(days: 0.9)
+            try await world.settle()
+            #expect(reviews.withLock { $0 } == 1)
         }
     }
 }

@@ -361,4 +361,100 @@ struct PlayMatchingTests {
         #expect(differences("8.50").map(\.reason) == [.amountDiffers])
         #expect(differences("8.50").first?.expected == Self.money("8.63", "USD"))
     }
+
+    // MARK: - Estimates
+
+    /// An order of 10.99 EUR with 1.75 of tax, of which 8.32 are the developer's: 90 % of the price.
+    private static func order(
+        revenue: String? = "8.32",
+        tax: String? = "1.75",
+        _ refunds: [GooglePlayOrder.Refund] = []
+    ) -> GooglePlayOrder {
+        func stated(_ text: String?) -> GooglePlayMoney? {
+            text.map { GooglePlayMoney(micros: money($0).millionths, currency: "EUR") }
+        }
+        return GooglePlayOrder(
+            id: "GPA.1",
+            state: refunds.isEmpty ? "PROCESSED" : "PARTIALLY_REFUNDED",
+            created: noon,
+            processed: noon,
+            total: stated("10.99"),
+            tax: stated(tax),
+            revenue: stated(revenue),
+            isTaxInclusive: true,
+            lines: [GooglePlayOrder.Line(product: "premium", total: stated("10.99"))],
+            refunds: refunds
+        )
+    }
+
+    /// The estimated splits of an order's charge and refunds.
+    private static func estimates(
+        _ order: GooglePlayOrder,
+        taxed tax: Finance.Money? = nil
+    ) throws -> [Finance.Settlement] {
+        let key = Purchase.Key(
+            store: .googlePlay,
+            environment: .production,
+            application: "com.example.app",
+            id: "token"
+        )
+        let paid = GooglePlayPurchase(
+            state: "PURCHASED",
+            completed: noon,
+            lines: [.init(product: "premium")],
+            order: order.id
+        )
+        let facts = [Statement.googlePlayPurchase(paid), .googlePlayOrder(order)].map { statement in
+            Fact(
+                purchase: key,
+                source: "read",
+                stated: Stated(noon, isRead: true),
+                statement: statement
+            )
+        }
+        let purchase = Purchase(key: key, joining: facts)
+        var rows = Reports.PurchaseRows()
+        GooglePlayRows().add(purchase, in: CatalogHistory(), { _ in "buyer" }, to: &rows)
+        return Finance.movements(of: rows.sales).map {
+            GooglePlayTerms().estimate($0, taxed: tax)
+        }
+    }
+
+    @Test("An order that states its tax and the developer's revenue is estimated by them")
+    func statedRevenue() throws {
+        let charge = try #require(try Self.estimates(Self.order()).first)
+        #expect(charge.net == Self.money("8.32"))
+        #expect(charge.tax == Self.money("1.75") && charge.commission == Self.money("0.92"))
+        // Without a revenue the rate is the fallback: 85 % of 9.24.
+        let rated = try #require(try Self.estimates(Self.order(revenue: nil)).first)
+        #expect(rated.net == Self.money("7.85") && rated.tax == Self.money("1.75"))
+        // Without anything it is 85 % of what was charged.
+        let bare = try #require(try Self.estimates(Self.order(revenue: nil, tax: nil)).first)
+        #expect(bare.net == Self.money("9.34") && bare.tax == nil)
+        // Where Google pays the tax out, nothing of it was taken off.
+        let paidOut = try #require(try Self.estimates(Self.order(revenue: "9.34")).first)
+        #expect(paidOut.net == Self.money("9.34") && paidOut.commission == Self.money("1.65"))
+        #expect(paidOut.tax == Self.money("0"))
+    }
+
+    /// The stated revenue is that of what was not refunded.
+    ///
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/orders
+    @Test("A refund takes its share of the tax and of the revenue back")
+    func statedRevenueOfRefunds() throws {
+        let quarter = GooglePlayOrder.Refund(
+            at: Self.noon.advanced(by: Reports.Day.length),
+            isPartial: true,
+            total: GooglePlayMoney(micros: 2_747_500, currency: "EUR")
+        )
+        // Three quarters of 8.32 are left.
+        let part = try Self.estimates(Self.order(revenue: "6.24", [quarter]))
+        #expect(part.map(\.net) == [Self.money("8.32"), Self.money("-2.08")])
+        #expect(part.last?.tax.map { $0.isAbout(Self.money("-0.44")) } == true)
+        var whole = quarter
+        (whole.isPartial, whole.total) = (false, nil)
+        let all = try Self.estimates(Self.order([whole]))
+        #expect(all.map(\.net) == [Self.money("8.32"), Self.money("-8.32")])
+        #expect(all.compactMap(\.tax) == [Self.money("1.75"), Self.money("-1.75")])
+    }
 }

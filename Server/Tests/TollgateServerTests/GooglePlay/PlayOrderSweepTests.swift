@@ -17,6 +17,14 @@ struct PlayOrderSweepTests {
         func forget() { urls.withLock { $0.removeAll() } }
 
         var together: Int { urls.withLock { $0.count { $0.contains("/orders:batchGet?") } } }
+        func of(_ order: String, together: Bool) -> Int {
+            urls.withLock { urls in
+                urls.count {
+                    $0.contains(order) && $0.contains("/orders:batchGet?") == together
+                }
+            }
+        }
+
         var alone: Int { urls.withLock { $0.count { $0.contains("/orders/") } } }
     }
 
@@ -86,6 +94,40 @@ struct PlayOrderSweepTests {
             #expect(calls.together == 3 && (6...7).contains(calls.alone))
             for token in tokens { #expect(try await Self.refunds(token, world) == 1) }
             #expect(try await world.record(plan)?.googlePlay?.orders.count == 3)
+        }
+    }
+
+    @Test("An order that Google never shows is asked for ever more rarely, and alone")
+    func neverShown() async throws {
+        let hidden = Mutex("none")
+        let calls = Calls()
+        try await PlayWorld.run(
+            intercept: { request in
+                calls.note(request)
+                return request.url.contains(hidden.withLock { $0 })
+                    ? PlayWorld.refusal(404, "orderNotFound") : nil
+            }
+        ) { world in
+            for number in 0..<10 {
+                let (_, account) = try await world.person("buyer\(number)")
+                _ = try await world.buy("lifetime", for: account)
+            }
+            try await world.settle()
+            let (_, account) = try await world.person("reader")
+            let token = try await world.buy("lifetime", for: account)
+            let order = try #require(try await world.look(token)["order_id"].string)
+            hidden.withLock { $0 = "orders/\(order)" }
+            try await world.settle()
+            hidden.withLock { $0 = order }
+            calls.forget()
+            for _ in 0..<80 {
+                await world.wait(days: 1.01)
+                let found = try #require(try await world.room.reconcile())
+                #expect(found.orders >= 10)
+            }
+            // After 1, 2, 4, 8, 16 and 32 days, and then no more; only the first call for many failed.
+            #expect(calls.of(order, together: false) == 7)
+            #expect(calls.of(order, together: true) == 2)
         }
     }
 

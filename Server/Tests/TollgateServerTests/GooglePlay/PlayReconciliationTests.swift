@@ -92,6 +92,61 @@ struct PlayReconciliationTests {
         }
     }
 
+    @Test(
+        "G23: a pause that ends at its stated time, of which no hint comes, is found minutes later"
+    )
+    func resumedByItself() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.act("purchases/\(token)/pause", #"{"length":"P1M"}"#)
+            try await world.settle()
+            await world.wait(days: 32)
+            try await world.settle()
+            #expect(try await world.entitlements(of: id).isEmpty)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            let record = try await world.record(token)
+            let resumes = try #require(record?.googlePlay?.subscription?.value.resumes)
+            // Each pass after less than ten minutes of real time, so that none of them reads everything.
+            func look(minutes: Int64) async throws -> [String] {
+                let now = resumes.advanced(by: minutes * 60_000)
+                await world.server.clock.advance(to: now.milliseconds)
+                world.server.wall.advance(seconds: 60)
+                #expect(try await world.room.reconcileIfDue())
+                return try await world.entitlements(of: id)
+            }
+            // A daily look shortly before.
+            #expect(try await look(minutes: -10) == [])
+            #expect(try await look(minutes: 6) == ["pro"])
+        }
+    }
+
+    @Test("G21: a hold that ends, of which no hint comes, is found within an hour")
+    func recovered() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro_year", for: account)
+            try await world.settle()
+            try await world.act("accounts/\(account)", #"{"payment":"declines"}"#)
+            for _ in 0..<4 {
+                await world.wait(days: 97)
+                try await world.settle()
+            }
+            #expect(
+                try await world.record(token)?.googlePlay?.subscription?.value.state == "ON_HOLD"
+            )
+            #expect(try await world.room.reconcileIfDue())
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            try await world.act("accounts/\(account)", #"{"payment":"approves"}"#)
+            #expect(try await world.entitlements(of: id).isEmpty)
+            let clock = world.server.clock
+            await clock.advance(to: await clock.now + 3_660_000)
+            world.server.wall.advance(seconds: 60)
+            #expect(try await world.room.reconcileIfDue())
+            #expect(try await world.entitlements(of: id) == ["archive", "pro"])
+        }
+    }
+
     @Test("G23: a plan whose daily look failed is read as soon as Google answers again")
     func lookThatFailed() async throws {
         try await PlayWorld.run { world in

@@ -157,6 +157,34 @@ struct PlayReportsTests {
         }
     }
 
+    @Test("Without reports, payments and the payout are estimated as orders state them")
+    func estimatesOfOrders() async throws {
+        try await PlayWorld.run { world in
+            await world.wait(days: 0.5)
+            let (_, berta) = try await world.person("berta", region: "DE")
+            _ = try await world.buy("pro", for: berta)
+            try await world.settle()
+            await world.wait(days: 1)
+            let payments = try await world.server.tollgate.accounts.payments(
+                from: Self.june,
+                to: Self.june.advanced(by: 6),
+                in: .production
+            )
+            let payment = try #require(payments.first)
+            #expect(payments.count == 1 && payment.basis == .estimated)
+            // As the order states: 10.99, tax 1.75, revenue 7.85.
+            #expect(payment.tax == Self.money("1.75", "EUR"))
+            #expect(payment.net == Self.money("7.85", "EUR"))
+            let payouts = try await world.server.tollgate.accounts.payouts(
+                from: Self.june,
+                to: Self.june.advanced(by: 29),
+                in: .production
+            )
+            let payout = try #require(payouts.first { $0.store == .googlePlay })
+            #expect(payout.amount == Self.money("7.85", "EUR"))
+        }
+    }
+
     @Test(
         "A file that cannot be read stops no other, is told, and counts once it can be read",
         arguments: [
