@@ -7,7 +7,7 @@ struct PurchaseEvidence: Sendable {
     let subject: RowKey
     /// The purchase, such as `app_store/production/com.example.app/2000000001`.
     private(set) var name: String?
-    /// Whether something is not kept any more, or cannot be read: then nobody is let in by nothing.
+    /// Whether something is not kept, cannot be read, or is Xcode's: then nobody is let in by nothing.
     private(set) var isUnjudged = false
     /// Rows that are about another purchase than the one they are filed under.
     private(set) var misfiled: [(subject: RowKey, row: Int64)] = []
@@ -63,7 +63,8 @@ struct PurchaseEvidence: Sendable {
 
     /// - Returns: whether it is about this purchase.
     private mutating func take(_ body: [UInt8], isAlone: Bool, _ row: EvidenceRow) -> Bool {
-        guard let json = isAlone ? JSON(signed: body) : try? JSON(body) else {
+        let json = isAlone ? JSON(signed: body) : try? JSON(body)
+        guard let json, json["environment"]?.isString("Xcode") != true else {
             isUnjudged = true
             return true
         }

@@ -136,7 +136,7 @@ import _CryptoExtras
                 "jws_alg", "jws_header", "jws_chain_length", "jws_untrusted", "jws_policy",
                 "jws_date", "jws_signature", "jws_encoding", "json", "app_unknown", "environment",
                 "jws_type", "jws_binding", "chain_budget", "jws_revoked",
-                "revocation_unknown",
+                "revocation_unknown", "xcode_certificate",
             ]
         )
     }

@@ -52,6 +52,7 @@ app_store:
   environments: [Production, Sandbox]
   key: {issuer_id: 57246542, key_id: ABC123, file: AuthKey.p8}
   shared_secret: abc
+  xcode_certificate_file: xcode.cer
   online_checks: true
   small_business: true
   retention_messages: retention.yaml

@@ -165,6 +165,17 @@ struct ServeCheckTests {
             ]
             $0.hasSandboxClock = true
         },
+        Case(
+            "live keys with Xcode's certificate",
+            ["XCODE_CERTIFICATE_FILE trusts what Xcode signs"],
+            warnings: ["XCODE_CERTIFICATE_FILE is set"]
+        ) {
+            goLive(&$0)
+            $0.trustsXcode = true
+        },
+        Case("test keys with Xcode's certificate", warnings: ["XCODE_CERTIFICATE_FILE is set"]) {
+            $0.trustsXcode = true
+        },
         Case("test keys with a sandbox's root and clock") {
             $0.rootNames = ["CN=Sandbox,O=Tollgate Sandbox"]
             $0.hasSandboxClock = true

@@ -27,6 +27,17 @@ extension Purchase {
             "\(store.rawValue)/\(environment.rawValue)/\(application)/\(id)"
         }
 
+        /// What precedes the ids of purchases in StoreKit testing in Xcode; Apple's ids are digits.
+        public static let xcodePrefix = "xcode-"
+
+        /// Whether Xcode sold it on a developer's machine, so that no store can be asked about it.
+        public var isOfXcode: Bool {
+            switch store {
+            case .appStore: id.hasPrefix(Self.xcodePrefix)
+            case .stripe, .googlePlay, .tollgate: false
+            }
+        }
+
         /// Reads what `canonical` wrote; `nil` for anything else.
         public init?(canonical: String) {
             let parts = canonical.split(

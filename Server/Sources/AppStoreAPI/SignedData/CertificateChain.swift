@@ -187,7 +187,7 @@ struct CertificateChain: Sendable {
     }
 
     /// The span of a certificate in milliseconds; an impossible one is never valid.
-    private static func validity(of certificate: Certificate) -> ClosedRange<Int64> {
+    static func validity(of certificate: Certificate) -> ClosedRange<Int64> {
         let start = milliseconds(certificate.notValidBefore)
         let end = milliseconds(certificate.notValidAfter)
         guard let start, let end, start <= end else { return .max ... .max }

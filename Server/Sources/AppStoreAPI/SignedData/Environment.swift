@@ -8,7 +8,7 @@ extension AppStore {
 
         public static let production = Self(rawValue: "Production")
         public static let sandbox = Self(rawValue: "Sandbox")
-        /// StoreKit testing in Xcode, signed on a developer's machine; never accepted here.
+        /// StoreKit testing in Xcode, signed on a developer's machine; see `verifyDeviceTransaction`.
         public static let xcode = Self(rawValue: "Xcode")
         /// Tests run by Xcode; never accepted here.
         public static let localTesting = Self(rawValue: "LocalTesting")

@@ -17,6 +17,7 @@ extension AppStore.SignedDataVerifier {
         bundleID: String,
         appAppleID: Int64?,
         environments: Set<AppStore.Environment>,
+        xcode: AppStore.XcodeCertificates? = nil,
         maximumChains: Int = 64,
         maximumNewChainsPerSecond: Int = 50
     ) throws(ConfigurationError) {
@@ -24,6 +25,7 @@ extension AppStore.SignedDataVerifier {
             roots: roots,
             apps: [App(bundleID: bundleID, appAppleID: appAppleID)],
             environments: environments,
+            xcode: xcode,
             maximumChains: maximumChains,
             maximumNewChainsPerSecond: maximumNewChainsPerSecond
         )

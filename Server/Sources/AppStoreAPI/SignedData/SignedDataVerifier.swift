@@ -10,7 +10,8 @@ extension AppStore {
     ///
     /// The rules are Apple's (`SignedDataVerifier` of its server library), except where theirs are
     /// lenient: encodings are strict, dates are range-checked before use, and data that Xcode
-    /// signs is never accepted. A chain of certificates is proven once and then known by its bytes.
+    /// signs is accepted only under a certificate that is configured for it, and never beside
+    /// production. A chain of certificates is proven once and then known by its bytes.
     public struct SignedDataVerifier: Sendable {
         /// How far a signing date may lie ahead of `now`, in milliseconds.
         public static let maximumClockSkew: Int64 = 300_000
@@ -24,6 +25,8 @@ extension AppStore {
         public let environments: Set<Environment>
 
         let roots: [Certificate]
+        /// The certificates of StoreKit testing in Xcode; `nil`: nothing that Xcode signs is accepted.
+        let xcode: XcodeCertificates?
         private let chains: KnownChains
 
         /// A verifier for several apps.
@@ -32,6 +35,8 @@ extension AppStore {
         ///   - roots: DER of the root certificates that are trusted, such as Apple Root CA - G3.
         ///   - apps: Each app's number in the store is needed for production.
         ///   - environments: Production, Sandbox or both.
+        ///   - xcode: The certificates under which devices may present transactions of StoreKit
+        ///     testing in Xcode; not beside production. With them there may be no roots.
         ///   - maximumChains: How many proven certificate chains are remembered.
         ///   - maximumNewChainsPerSecond: How many unknown chains are proven within a second of
         ///     `now`; each costs 0.7 ms of CPU, and anybody can send some.
@@ -39,6 +44,7 @@ extension AppStore {
             roots: [[UInt8]],
             apps: [App],
             environments: Set<Environment>,
+            xcode: XcodeCertificates? = nil,
             maximumChains: Int = 64,
             maximumNewChainsPerSecond: Int = 50
         ) throws(ConfigurationError) {
@@ -57,7 +63,10 @@ extension AppStore {
                     ? ConfigurationError.noAppAppleID
                     : ConfigurationError.noAppAppleIDOf(bundleID: app.bundleID)
             }
-            guard !roots.isEmpty else { throw ConfigurationError.noRoot }
+            guard xcode == nil || !environments.contains(.production) else {
+                throw ConfigurationError.xcodeInProduction
+            }
+            guard !roots.isEmpty || xcode != nil else { throw ConfigurationError.noRoot }
             var certificates: [Certificate] = []
             for (index, der) in roots.enumerated() {
                 do { certificates.append(try Certificate(derEncoded: der)) } catch {
@@ -67,6 +76,7 @@ extension AppStore {
             self.roots = certificates
             self.apps = apps
             self.environments = environments
+            self.xcode = xcode
             chains = KnownChains(
                 capacity: maximumChains,
                 budgetPerSecond: maximumNewChainsPerSecond
@@ -82,6 +92,7 @@ extension AppStore {
             case environment(Environment)
             case noAppAppleID
             case noAppAppleIDOf(bundleID: String)
+            case xcodeInProduction
 
             public var description: String {
                 switch self {
@@ -96,6 +107,8 @@ extension AppStore {
                 case .noAppAppleIDOf(let bundleID):
                     "the production environment needs the Apple id of every app, and \(bundleID) "
                         + "has none: add app_apple_id to it in the catalog"
+                case .xcodeInProduction:
+                    "what Xcode signs is never accepted beside the production environment"
                 }
             }
         }
@@ -287,7 +300,13 @@ extension AppStore.SignedDataVerifier {
             guard PayloadType(of: json) == type else {
                 throw AppStore.VerificationError(.payloadType)
             }
-            try check(signed: json, dateField, by: chain, now: now)
+            try check(
+                signed: json,
+                dateField,
+                from: chain.notBefore,
+                to: chain.notAfter,
+                now: now
+            )
             return json
         }
     }
@@ -346,10 +365,14 @@ extension AppStore.SignedDataVerifier {
         }
     }
 
-    private func check(
+    /// - Parameters:
+    ///   - from: since when the certificates are valid.
+    ///   - to: until when.
+    func check(
         signed payload: JSON,
         _ field: StaticString,
-        by chain: CertificateChain,
+        from notBefore: Int64,
+        to notAfter: Int64,
         now: Int64
     ) throws(AppStore.VerificationError) {
         guard let value = payload[field] else {
@@ -358,10 +381,10 @@ extension AppStore.SignedDataVerifier {
         guard let date = value.int64, Self.signingDates.contains(date) else {
             throw AppStore.VerificationError(.dateRange, at: "\(field)")
         }
-        guard date >= chain.notBefore else {
+        guard date >= notBefore else {
             throw AppStore.VerificationError(.certificateNotYetValid)
         }
-        guard date <= chain.notAfter else {
+        guard date <= notAfter else {
             throw AppStore.VerificationError(.certificateExpired)
         }
         guard date - Self.maximumClockSkew <= now else {

@@ -15,7 +15,27 @@ struct SignedHeader {
     let intermediate: [UInt8]
 
     init(_ segment: UnsafeRawBufferPointer) throws(AppStore.VerificationError) {
-        guard segment.count <= Self.maximumLength else {
+        let certificates = try Self.certificates(of: Self.members(of: segment), count: 3)
+        leaf = try Self.decode(certificates[0], at: "x5c[0]")
+        intermediate = try Self.decode(certificates[1], at: "x5c[1]")
+    }
+
+    /// The only certificate of a header, as StoreKit testing in Xcode writes it.
+    static func ofOneCertificate(
+        _ segment: UnsafeRawBufferPointer
+    ) throws(AppStore.VerificationError) -> (der: [UInt8], namesXcode: Bool) {
+        let header = try members(of: segment)
+        let certificates = try certificates(of: header, count: 1)
+        return (
+            try decode(certificates[0], at: "x5c[0]"),
+            header["kid"]?.isString("Apple_Xcode_Key") == true
+        )
+    }
+
+    private static func members(
+        of segment: UnsafeRawBufferPointer
+    ) throws(AppStore.VerificationError) -> JSON {
+        guard segment.count <= maximumLength else {
             throw AppStore.VerificationError(.chainLength, at: "header")
         }
         guard let text = Base64.decodeURL(segment) else {
@@ -32,15 +52,21 @@ struct SignedHeader {
         guard header["crit"] == nil, header["b64"] == nil, header["zip"] == nil else {
             throw AppStore.VerificationError(.headerExtension)
         }
-        guard let chain = header["x5c"], chain.kind == .array, chain.count == 3 else {
+        return header
+    }
+
+    private static func certificates(
+        of header: JSON,
+        count: Int
+    ) throws(AppStore.VerificationError) -> [JSON] {
+        guard let chain = header["x5c"], chain.kind == .array, chain.count == count else {
             throw AppStore.VerificationError(.chainLength)
         }
         let certificates = Array(chain.elements)
-        guard certificates.count == 3, certificates.allSatisfy({ $0.kind == .string }) else {
+        guard certificates.count == count, certificates.allSatisfy({ $0.kind == .string }) else {
             throw AppStore.VerificationError(.chainLength)
         }
-        leaf = try Self.decode(certificates[0], at: "x5c[0]")
-        intermediate = try Self.decode(certificates[1], at: "x5c[1]")
+        return certificates
     }
 
     private static func decode(

@@ -99,6 +99,7 @@ extension AppStore.VerificationError {
         case chainBudget = "chain_budget"
         case revoked = "jws_revoked"
         case revocationUnknown = "revocation_unknown"
+        case xcodeCertificate = "xcode_certificate"
     }
 
     /// The rules, in about the order in which they are checked.
@@ -115,6 +116,7 @@ extension AppStore.VerificationError {
         case payloadType
         case signedDateMissing, dateRange, certificateNotYetValid, certificateExpired
         case signedInFuture
+        case xcodeUntrusted, xcodeUnknown, notOfXcode
         case bundle, unlistedApp, appAppleID, environment, testEnvironment
         case innerApp, innerEnvironment, innerSubscription
 
@@ -140,7 +142,8 @@ extension AppStore.VerificationError {
                 .certificateExpired:
                 .date
             case .bundle, .unlistedApp, .appAppleID: .appUnknown
-            case .environment, .testEnvironment: .environment
+            case .environment, .testEnvironment, .notOfXcode: .environment
+            case .xcodeUntrusted, .xcodeUnknown: .xcodeCertificate
             case .innerApp, .innerEnvironment, .innerSubscription: .binding
             }
         }
@@ -184,13 +187,19 @@ extension AppStore.VerificationError {
             case .signedInFuture: "the payload is signed more than 300 seconds in the future"
             case .certificateNotYetValid: "a certificate was not yet valid at the signing date"
             case .certificateExpired: "a certificate was no longer valid at the signing date"
+            case .xcodeUntrusted:
+                "Xcode has signed this on a developer's machine, and this server trusts the App Store alone; on a test server, set TOLLGATE_APP_STORE_XCODE_CERTIFICATE_FILE (docs/sdk.md, StoreKit testing in Xcode)"
+            case .xcodeUnknown:
+                "Xcode has signed this with another certificate than those of TOLLGATE_APP_STORE_XCODE_CERTIFICATE_FILE; save the present one there and restart the server (docs/sdk.md, StoreKit testing in Xcode)"
+            case .notOfXcode:
+                "Xcode's certificate signs for the environment Xcode alone"
             case .bundle: "the payload is for another app (bundle id)"
             case .unlistedApp:
                 "the payload is for an app that is not among ‘apps’ in the catalog; add it there"
             case .appAppleID: "the payload is for another app (app Apple id)"
             case .environment: "the payload is for an environment that is not configured"
             case .testEnvironment:
-                "data that Xcode signs on a developer's machine is never accepted"
+                "the App Store signs nothing of the environments Xcode and LocalTesting"
             case .innerApp: "an inner signed object belongs to another app"
             case .innerEnvironment: "an inner signed object belongs to another environment"
             case .innerSubscription: "transaction and renewal info belong to different purchases"

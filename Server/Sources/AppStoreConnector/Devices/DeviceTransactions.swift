@@ -4,13 +4,13 @@ internal import Stores
 public import TollgateAPI
 public import TollgateCore
 
-/// Transactions that devices present, signed by the App Store.
+/// Transactions that devices present, signed by the App Store, or on a test server by Xcode.
 public struct DeviceTransactions: Sendable {
     let context: StoreContext
     let messages: AppStoreMessages
     let reads: AppStoreReads
 
-    /// Takes in a transaction that a device presents, signed by the App Store.
+    /// Takes in a transaction that a device presents.
     ///
     /// - Parameter customer: who is signed in on the device; `nil` claims for nobody.
     /// - Throws: as a notification does, and a refusal `owned_elsewhere` where the
@@ -22,9 +22,9 @@ public struct DeviceTransactions: Sendable {
     ) async throws -> API.AppStoreTransactionReply {
         let now = await context.clocks.now()
         let body = Array(request.signedTransaction.utf8)
-        try await messages.checkRevocation(of: body)
-        let transaction = try messages.transaction(body, at: now)
-        guard case .facts(var facts, let key) = AppStoreTranslator.message(transaction) else {
+        let transaction = try await messages.presentedTransaction(body, at: now)
+        guard case .facts(var facts, let key) = AppStoreTranslator.message(presented: transaction)
+        else {
             throw Refusal.invalid(
                 "signed_transaction",
                 "This transaction lacks fields that every purchase has."
@@ -116,7 +116,7 @@ public struct DeviceTransactions: Sendable {
         about key: Purchase.Key
     ) async throws {
         let bought = Instant(milliseconds: transaction.purchaseDate ?? transaction.signedDate ?? 0)
-        guard context.records.history.ownership(at: bought) == .transfer,
+        guard context.records.history.ownership(at: bought) == .transfer, !key.isOfXcode,
             reads.canAsk(AppStoreScope(key)),
             transaction.inAppOwnershipType == .purchased,
             let original = transaction.originalTransactionID
@@ -153,18 +153,13 @@ public struct DeviceTransactions: Sendable {
 
     /// The purchase that a signed transaction is of; `nil` for one of an environment that is not kept.
     private func purchase(of signedTransaction: String) async throws -> Purchase.Key? {
-        let transaction = try messages.transaction(
+        let transaction = try await messages.presentedTransaction(
             Array(signedTransaction.utf8),
             at: await context.clocks.now()
         )
-        guard let environment = transaction.environment.flatMap(StoreEnvironment.init),
-            let id = transaction.originalTransactionID, let application = transaction.bundleID
-        else { return nil }
-        return Purchase.Key(
-            store: .appStore,
-            environment: environment,
-            application: application,
-            id: id
-        )
+        guard case .facts(_, let key) = AppStoreTranslator.message(presented: transaction) else {
+            return nil
+        }
+        return key
     }
 }

@@ -304,4 +304,18 @@ struct AppStoreMessages: Sendable {
             try verifier.verifyTransaction(signed, now: now.milliseconds)
         }
     }
+
+    /// A transaction that a device presents, signed for this app by the App Store, or by Xcode where its
+    /// certificate is configured.
+    func presentedTransaction(
+        _ signed: [UInt8],
+        at now: Instant
+    ) async throws -> AppStore.Transaction {
+        let transaction = try verified { verifier throws(AppStore.VerificationError) in
+            try verifier.verifyDeviceTransaction(signed, now: now.milliseconds)
+        }
+        // Nobody has issued Xcode's certificate, so nobody revokes it.
+        if transaction.environment != .xcode { try await checkRevocation(of: signed) }
+        return transaction
+    }
 }

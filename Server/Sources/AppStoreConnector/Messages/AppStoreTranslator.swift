@@ -95,7 +95,7 @@ public enum AppStoreTranslator {
         return [Wanted(kind: .consumption, object: transaction)]
     }
 
-    /// The facts of one verified transaction.
+    /// The facts of one verified transaction of the App Store.
     ///
     /// - Parameter source: the id of the message it came in; the transaction's own if it came alone.
     public static func message(
@@ -103,26 +103,60 @@ public enum AppStoreTranslator {
         source: String? = nil
     ) -> Translation.Meaning {
         guard let transactionID = transaction.transactionID,
-            let originalID = transaction.originalTransactionID, let product = transaction.productID,
-            let bundleID = transaction.bundleID, let purchased = transaction.purchaseDate,
-            let signed = transaction.signedDate
-        else { return .parked(reason: "a transaction without its ids, product or dates") }
+            let originalID = transaction.originalTransactionID
+        else { return incomplete }
         guard let environment = environment(transaction.environment) else {
             return .parked(reason: "a transaction of an environment we keep no record of")
         }
+        return message(
+            transaction,
+            named: Names(
+                environment: environment,
+                original: originalID,
+                transaction: transactionID,
+                period: lineItem(transaction),
+                previous: transaction.previousOriginalTransactionID
+            ),
+            source: source
+        )
+    }
+
+    /// The names under which a transaction is recorded.
+    struct Names {
+        var environment: StoreEnvironment
+        var original: String
+        var transaction: String
+        /// What keeps an auto-renewable period apart from others; `nil`: the transaction.
+        var period: String?
+        /// The purchase that it continues.
+        var previous: String?
+    }
+
+    private static let incomplete = Translation.Meaning.parked(
+        reason: "a transaction without its ids, product or dates"
+    )
+
+    static func message(
+        _ transaction: AppStore.Transaction,
+        named names: Names,
+        source: String?
+    ) -> Translation.Meaning {
+        guard let product = transaction.productID, let bundleID = transaction.bundleID,
+            let purchased = transaction.purchaseDate, let signed = transaction.signedDate
+        else { return incomplete }
         guard let kind = kind(transaction.type) else {
             return .parked(reason: "a transaction of an unknown product type")
         }
         let key = Purchase.Key(
             store: .appStore,
-            environment: environment,
+            environment: names.environment,
             application: bundleID,
-            id: originalID
+            id: names.original
         )
         let period = Period(
-            id: periodID(transaction, kind)
-                ?? (kind == .autoRenewable ? transactionID : originalID),
-            transactionID: transactionID,
+            // Of everything else a restore may make a new transaction id, and a pass lasts once.
+            id: kind == .autoRenewable ? names.period ?? names.transaction : names.original,
+            transactionID: names.transaction,
             product: product,
             kind: kind,
             start: Instant(milliseconds: purchased),
@@ -141,7 +175,7 @@ public enum AppStoreTranslator {
             discount: transaction.offerDiscountType?.rawValue,
             offer: transaction.offerIdentifier,
             storefront: transaction.storefront,
-            previous: transaction.previousOriginalTransactionID,
+            previous: names.previous,
             additionalReason: transaction.additionalTransactionReason,
             // Beside a revocation, which is of every seat, it says nothing.
             revokedSeats: transaction.revocationDate == nil
@@ -150,7 +184,7 @@ public enum AppStoreTranslator {
         )
         let fact = Fact(
             purchase: key,
-            source: source ?? transactionID,
+            source: source ?? names.transaction,
             stated: Stated(Instant(milliseconds: signed)),
             statement: .period(period)
         )
@@ -158,15 +192,8 @@ public enum AppStoreTranslator {
     }
 
     /// What keeps an auto-renewable period apart from others (RULES §1); `nil`: the transaction.
-    ///
-    /// Of everything else a restore may make a new transaction id, and a pass lasts once.
-    private static func periodID(
-        _ transaction: AppStore.Transaction,
-        _ kind: Period.Kind
-    ) -> String? {
-        guard kind == .autoRenewable, let lineItem = transaction.webOrderLineItemID else {
-            return nil
-        }
+    private static func lineItem(_ transaction: AppStore.Transaction) -> String? {
+        guard let lineItem = transaction.webOrderLineItemID else { return nil }
         let isMultiSeat =
             transaction.multiSeatInfo != nil || transaction.additionalTransactionReason != nil
         guard isMultiSeat, let purchased = transaction.purchaseDate else { return lineItem }

@@ -131,7 +131,7 @@ extension AppStoreReconciliation {
     }
 
     private func isOurs(_ key: Purchase.Key) -> Bool {
-        key.store == .appStore && AppStoreScope(key) == scope
+        key.store == .appStore && !key.isOfXcode && AppStoreScope(key) == scope
     }
 
     private func readHistory(

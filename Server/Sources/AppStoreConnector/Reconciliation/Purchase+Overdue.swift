@@ -39,7 +39,7 @@ extension Purchase {
 
     /// What is awaited of the App Store, and in which pass it is asked about.
     var awaited: Awaited? {
-        guard key.store == .appStore, let overdue else { return nil }
+        guard key.store == .appStore, !key.isOfXcode, let overdue else { return nil }
         return Awaited(
             scope: Self.awaitedScope(key.environment, application: key.application),
             since: overdue.since,

@@ -12,12 +12,16 @@ struct AppStoreChecks {
         guard let verifier = settings.verifier else {
             return [.skipped("app_store", "The App Store is not set up.")]
         }
-        var findings = [
-            Finding.ok(
-                "app_store.roots",
-                "Trusted: \(verifier.rootNames.joined(separator: "; "))."
+        let now = await settings.clock.now(over: client)()
+        var findings = xcode(at: now)
+        if !verifier.rootNames.isEmpty {
+            findings.append(
+                .ok(
+                    "app_store.roots",
+                    "Trusted: \(verifier.rootNames.joined(separator: "; "))."
+                )
             )
-        ]
+        }
         guard let clients = settings.stores.appStoreClients(over: client) else {
             findings.append(
                 .warning(
@@ -28,7 +32,6 @@ struct AppStoreChecks {
             )
             return findings
         }
-        let now = await settings.clock.now(over: client)()
         for app in clients.apps {
             for environment in settings.stores.servedEnvironments.sorted(by: {
                 $0.rawValue < $1.rawValue
@@ -39,6 +42,25 @@ struct AppStoreChecks {
             }
         }
         return findings
+    }
+
+    /// The certificates of StoreKit testing in Xcode, each with its end.
+    private func xcode(at now: Instant) -> [Finding] {
+        guard let xcode = settings.stores.xcode else { return [] }
+        return zip(xcode.fingerprints, xcode.ends).map { fingerprint, end in
+            let end = Instant(milliseconds: end)
+            guard now <= end else {
+                return .failed(
+                    "app_store.xcode",
+                    "The certificate of Xcode with SHA-256 \(fingerprint) expired at \(end): transactions that it signs now are refused.",
+                    "Save Xcode's present certificate into the file of TOLLGATE_APP_STORE_XCODE_CERTIFICATE_FILE, or unset it."
+                )
+            }
+            return .ok(
+                "app_store.xcode",
+                "Transactions of Xcode are taken into the sandbox's record, signed by the certificate with SHA-256 \(fingerprint), until \(end)."
+            )
+        }
     }
 
     /// Asks for notifications of the last day that did not arrive, which changes nothing.

@@ -88,6 +88,7 @@ struct ServeSettings: Sendable {
         var check = Self.check(options, address, catalog?.apps ?? [], isDemo: isDemo)
         check.rootNames = verifier?.rootNames ?? []
         check.hasSandboxClock = clock?.isVirtual ?? false
+        check.trustsXcode = stores?.xcode != nil
         problems.add(check.problems)
         problems.add(Settings.unknownVariables)
         try problems.throwIfAny()

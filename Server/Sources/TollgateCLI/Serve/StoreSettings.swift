@@ -16,6 +16,8 @@ struct StoreSettings: Sendable {
     /// The apps: those of the catalog, else the one that the settings name.
     var apps: [AppStore.SignedDataVerifier.App] = []
     var environments: Set<AppStore.Environment> = []
+    /// The certificates of StoreKit testing in Xcode; `nil`: nothing that Xcode signs is taken.
+    var xcode: AppStore.XcodeCertificates?
     var appStoreKey: AppStore.APIKey?
     /// Another address than Apple's: the sandbox's.
     var appStoreBaseURL: String?
@@ -46,6 +48,7 @@ struct StoreSettings: Sendable {
                 problems.take { try Self.environment(word) }
             }
         )
+        xcode = problems.take { try Self.xcodeCertificates() } ?? nil
         appStoreBaseURL = Settings.text(nil, "APP_STORE_BASE_URL").map {
             $0.hasSuffix("/") ? String($0.dropLast()) : $0
         }
@@ -110,7 +113,7 @@ struct StoreSettings: Sendable {
         case "sandbox": return .sandbox
         default:
             throw ValidationError(
-                "TOLLGATE_APP_STORE_ENVIRONMENT: '\(word)' is not Production or Sandbox. Xcode and LocalTesting sign nothing and are never accepted."
+                "TOLLGATE_APP_STORE_ENVIRONMENT: '\(word)' is not Production or Sandbox. For StoreKit testing in Xcode set Sandbox, and TOLLGATE_APP_STORE_XCODE_CERTIFICATE_FILE."
             )
         }
     }
@@ -123,22 +126,49 @@ struct StoreSettings: Sendable {
         return secretKey.hasPrefix("sk_live_") ? .production : .sandbox
     }
 
-    /// - Throws: a usage error where the App Store is half set up.
+    /// - Throws: a usage error where the App Store is half set up, or where Xcode is to be trusted beside
+    ///   production.
     func verifier() throws -> AppStore.SignedDataVerifier? {
-        if roots.isEmpty, apps.isEmpty { return nil }
-        guard !apps.isEmpty, !roots.isEmpty else {
+        if roots.isEmpty, apps.isEmpty, xcode == nil { return nil }
+        guard !apps.isEmpty, !roots.isEmpty || xcode != nil else {
             throw ValidationError(
-                "The App Store needs both TOLLGATE_APP_STORE_ROOTS (DER files of trusted roots) and TOLLGATE_APP_STORE_BUNDLE_ID, or ‘apps’ in the catalog."
+                xcode == nil
+                    ? "The App Store needs both TOLLGATE_APP_STORE_ROOTS (DER files of trusted roots) and TOLLGATE_APP_STORE_BUNDLE_ID, or ‘apps’ in the catalog."
+                    : "TOLLGATE_\(Self.xcodeSetting) needs TOLLGATE_APP_STORE_BUNDLE_ID beside it, or ‘apps’ in the catalog."
+            )
+        }
+        guard xcode == nil || !servedEnvironments.contains(.production) else {
+            throw ValidationError(
+                "TOLLGATE_\(Self.xcodeSetting) trusts what Xcode signs on a developer's machine, and this server serves Production. Unset it. To test with Xcode, start another server with a database of its own and TOLLGATE_APP_STORE_ENVIRONMENT=Sandbox."
             )
         }
         do {
             return try AppStore.SignedDataVerifier(
                 roots: roots,
                 apps: apps,
-                environments: servedEnvironments
+                environments: servedEnvironments,
+                xcode: xcode
             )
         } catch {
             throw ValidationError(PlainWords.of(error))
+        }
+    }
+
+    private static let xcodeSetting = "APP_STORE_XCODE_CERTIFICATE_FILE"
+
+    private static func xcodeCertificates() throws -> AppStore.XcodeCertificates? {
+        guard let path = Settings.text(nil, xcodeSetting) else { return nil }
+        let bytes: Data
+        do { bytes = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
+            throw CheckFailed(
+                message: "TOLLGATE_\(xcodeSetting): \(path) cannot be read: \(PlainWords.of(error))"
+            )
+        }
+        do { return try AppStore.XcodeCertificates(file: Array(bytes)) } catch {
+            throw CheckFailed(
+                message:
+                    "TOLLGATE_\(xcodeSetting): \(path): \(error.description). Take the certificate from a transaction: docs/sdk.md, StoreKit testing in Xcode."
+            )
         }
     }
 

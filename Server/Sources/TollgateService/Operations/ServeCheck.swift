@@ -27,6 +27,8 @@ package struct ServeCheck: Sendable {
     package var rootNames: [String] = []
     /// True if the stores' time comes from a sandbox.
     package var hasSandboxClock = false
+    /// True if transactions are taken that Xcode signs on a developer's machine.
+    package var trustsXcode = false
     package var stripeKey: String?
     package var stripeWebhookSecrets: [String] = []
 
@@ -97,6 +99,7 @@ package struct ServeCheck: Sendable {
     static let demoKeys: Set<String> = ["sk_test_demo", "pk_test_demo", "sk_test_sandbox"]
 
     private static let publicURL = "TOLLGATE_PUBLIC_URL"
+    private static let xcode = "TOLLGATE_APP_STORE_XCODE_CERTIFICATE_FILE"
 
     /// One sentence or two for each problem: what is wrong, and what to do.
     package var problems: [String] {
@@ -107,10 +110,21 @@ package struct ServeCheck: Sendable {
             + stripeProblems
     }
 
-    /// One sentence or two for each former key that should be removed soon.
+    /// One sentence or two for each former key that should be removed soon, and for the trust in Xcode.
     ///
     /// The server starts with them, and logs this at each start.
     package var warnings: [String] {
+        xcodeWarnings + keyWarnings
+    }
+
+    private var xcodeWarnings: [String] {
+        trustsXcode
+            ? [
+                "\(Self.xcode) is set: whoever has that Xcode can sign purchases of this server's sandbox. Leave it out where nobody tests with Xcode."
+            ] : []
+    }
+
+    private var keyWarnings: [String] {
         guard !isDemo else { return [] }
         return
             ([("TOLLGATE_SECRET_KEY", secretKeys)]
@@ -268,6 +282,11 @@ package struct ServeCheck: Sendable {
         if hasSandboxClock {
             problems.append(
                 "TOLLGATE_CLOCK is the clock of a sandbox. With live keys leave it out: access would end whenever somebody moves that clock."
+            )
+        }
+        if trustsXcode {
+            problems.append(
+                "\(Self.xcode) trusts what Xcode signs on a developer's machine. With live keys leave it out, and test with Xcode on another server: test keys, a database of its own, TOLLGATE_APP_STORE_ENVIRONMENT=Sandbox."
             )
         }
         return problems

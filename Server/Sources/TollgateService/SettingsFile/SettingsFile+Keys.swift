@@ -95,6 +95,7 @@ extension SettingsFile {
         "shared_secret": .one("APP_STORE_SHARED_SECRET"),
         "online_checks": .truth("APP_STORE_ONLINE_CHECKS"),
         "small_business": .truth("APP_STORE_SMALL_BUSINESS"),
+        "xcode_certificate_file": .one("APP_STORE_XCODE_CERTIFICATE_FILE"),
         "retention_messages": .one("RETENTION_MESSAGES"),
         "base_url": .one("APP_STORE_BASE_URL"),
         "reports": .block([

@@ -48,6 +48,7 @@ extension AppStoreRecord {
         {
             evaluation.wanted.append(question)
         }
+        if ownership.key.isOfXcode { evaluation.wanted = [] }
     }
 
     /// What one period of a product that the catalog knows gives.

@@ -163,7 +163,7 @@ struct AppStorePages: DashboardPages {
     /// What a purchase's page offers to do at the App Store.
     func appStoreModel(of record: Purchase) -> Model {
         let isThere =
-            record.key.store == .appStore
+            record.key.store == .appStore && !record.key.isOfXcode
             && tollgate.appStore.clients?.app(record.key.application) != nil
         let isRenewing = record.periods.contains { $0.period.kind == .autoRenewable }
         return [
@@ -174,7 +174,7 @@ struct AppStorePages: DashboardPages {
 
     private func appStorePurchase(_ hex: String) async throws -> Purchase {
         guard let row = RowKey(hex: hex), let record = try await tollgate.store.record(row: row),
-            record.key.store == .appStore
+            record.key.store == .appStore, !record.key.isOfXcode
         else { throw Refusal.nothingHere }
         return record
     }
