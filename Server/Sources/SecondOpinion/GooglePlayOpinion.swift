@@ -79,7 +79,7 @@ struct GooglePlayOpinion {
 
     private func subscribed(_ item: JSON, _ read: Read, since start: Instant) -> Opinion? {
         guard let expiry = item["expiryTime"]?.time else { return nil }
-        var (until, verdict) = (expiry, Verdict.open)
+        var until = expiry
         switch read.state {
         case "ACTIVE", "IN_GRACE_PERIOD", "CANCELED":
             let isReplaced = read.json["canceledStateContext"]?["replacementCancellation"] != nil
@@ -97,9 +97,8 @@ struct GooglePlayOpinion {
         case "PENDING", "PENDING_PURCHASE_CANCELED": until = .distantPast
         default: return Opinion(.open, since: start, "it is \(read.state)", [read.row])
         }
-        if until <= at { verdict = .no }
         let reason = "\(read.state), paid until \(expiry)"
-        return Opinion(verdict, since: max(until, start), reason, [read.row])
+        return Opinion(until <= at ? .no : .open, since: max(until, start), reason, [read.row])
     }
 
     private func bought(_ pass: Pass?, _ offer: JSON?, _ read: Read) -> Opinion? {
