@@ -45,8 +45,8 @@ extension BillingSDKError {
         if case .unauthenticated = self { true } else { false }
     }
 
-    /// Whether our server has answered, and does not do what was asked.
-    var isAnswer: Bool {
+    /// Whether our server has answered that it does not take what it was handed, for now.
+    var deniesForNow: Bool {
         switch self {
         case .sessionRejected, .invalidPublishableKey, .notPermitted, .notFound, .requestRefused:
             true

@@ -177,6 +177,7 @@ import TollgateCore
     private func bought(
         token: UUID? = FakeServer.token(of: "cus_ada"),
         mode: AppStoreSubmission.Mode = .purchased,
+        from start: Int64 = 0,
         mood: FakeServer.Mood = .answers(503, .storageUnavailable)
     ) async throws -> (
         phone: OfflineTests.Phone, app: TestApp,
@@ -185,7 +186,7 @@ import TollgateCore
         let phone = OfflineTests.Phone()
         phone.server.world.withLock { $0.catalog = Self.catalog }
         let statement = StoreKitStatement(
-            transaction: Self.transaction(token: token),
+            transaction: Self.transaction(from: start, token: token),
             signedTransaction: Self.jws
         )
         let storeKit: @Sendable () async -> [StoreKitStatement] = { [statement] }
@@ -237,8 +238,57 @@ import TollgateCore
 
     @Test(arguments: [AppStoreSubmission.Mode.restored, .observed])
     func onlyWhatWasBoughtHereCounts(_ mode: AppStoreSubmission.Mode) async throws {
-        let (_, app, _, _) = try await bought(mode: mode)
+        let (phone, app, _, _) = try await bought(mode: mode)
         #expect(try await app.keys(forceRefresh: true) == ["premium"])
+        _ = phone
+    }
+
+    @Test func whoAlsoRestoresDuringTheOutageHasStillBought() async throws {
+        let (phone, app, _, transaction) = try await bought()
+        _ = try? await app.delivery.deliver(transaction, mode: .restored)
+        #expect(try await app.keys(forceRefresh: true) == ["premium", "pro"])
+        _ = phone
+    }
+
+    @Test func whatWasBoughtLongBeforeIsGivenAgainWithoutACharge() async throws {
+        let (phone, app, _, _) = try await bought(from: -3600)
+        #expect(try await app.keys(forceRefresh: true) == ["premium"])
+        _ = phone
+    }
+
+    @Test func aTransactionThatIsSignedAnewEndsTheClaimToo() async throws {
+        let (phone, _, storeKit, _) = try await bought()
+        let next = phone.launch(storeKit: storeKit)
+        #expect(try await next.keys() == ["premium", "pro"])
+        phone.server.mood(nil, on: .appStoreTransactions)
+        let anew = "e30.e30." + String(repeating: "t", count: 86)
+        let transaction = SignedTransaction(id: 1, jwsRepresentation: anew) {}
+        _ = try await next.delivery.deliver(transaction, mode: .observed)
+        #expect(phone.server.world.withLock { $0.submitted.last?.mode } == .purchased)
+        #expect(try await next.keys() == ["premium"])
+        #expect(try await phone.launch(storeKit: storeKit).keys() == ["premium"])
+    }
+
+    @Test func whatOneCustomerBoughtIsNoClaimOfTheNextOnes() async throws {
+        let (phone, app, _, _) = try await bought()
+        app.signIn("cus_bob")
+        app.billing.client.customerChanged()
+        _ = try await app.keys()
+        await app.delivery.retryNow()
+        let sent = phone.server.requests("POST", "/v1/app_store/transactions").last?.body
+        let body = try APIJSON.decode(API.AppStoreTransactionRequest.self, from: #require(sent))
+        #expect(body.mode == .observed)
+        app.signIn("cus_ada")
+        app.billing.client.customerChanged()
+        #expect(try await app.keys(forceRefresh: true) == ["premium", "pro"])
+    }
+
+    @Test func aRefusedSessionThatWasMendedDoesNotLockOutDuringAnOutage() async throws {
+        let (phone, app, _, transaction) = try await bought(mood: .answers(403, .resourceMissing))
+        #expect(try await app.keys(forceRefresh: true) == ["premium"])
+        phone.server.mood(.answers(503, .storageUnavailable), on: .appStoreTransactions)
+        _ = try? await app.delivery.deliver(transaction, mode: .observed)
+        #expect(try await app.keys(forceRefresh: true) == ["premium", "pro"])
     }
 
     @Test func whatBearsAnotherTokenOrIsAnotherCustomersIsNotAdded() async throws {

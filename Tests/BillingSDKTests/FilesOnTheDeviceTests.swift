@@ -101,16 +101,31 @@ import Testing
             .add(productID: "monthly", origin: .purchaseIntent)
         let done = PurchaseInbox(storage: before, now: now)
             .add(productID: "coins", origin: .purchaseIntent)
-        ClaimedTransactions(storage: before).keep("old", .purchased, of: "cus_ada")
-        ClaimedTransactions(storage: before).keep("taken", .purchased, of: "cus_ada")
+        ClaimedTransactions(storage: before).keep(
+            .init(signature: "old"),
+            .purchased,
+            of: "cus_ada",
+            at: now()
+        )
+        ClaimedTransactions(storage: before).keep(
+            .init(signature: "taken"),
+            .purchased,
+            of: "cus_ada",
+            at: now()
+        )
 
         let (disk, isLocked) = Self.locked()
         let storage = OfflineStorage.files(in: folder, for: "pk_1", on: disk)
         let inbox = PurchaseInbox(storage: storage, now: now)
         let new = inbox.add(productID: "code", origin: .code)
         inbox.finish(done.id)
-        ClaimedTransactions(storage: storage).keep("new", .purchased, of: "cus_ada")
-        ClaimedTransactions(storage: storage).end("taken")
+        ClaimedTransactions(storage: storage).keep(
+            .init(signature: "new"),
+            .purchased,
+            of: "cus_ada",
+            at: now()
+        )
+        ClaimedTransactions(storage: storage).end(.init(signature: "taken"))
         #expect(inbox.pending == [new])
 
         isLocked.withLock { $0 = false }
@@ -225,7 +240,9 @@ import Testing
 
     @Test func aWidgetThatKnowsNobodyDoesNotSignTheAppOut() async throws {
         let phone = OfflineTests.Phone()
-        let (app, widget) = (phone.launch(), phone.launch())
+        var disk = Disk.ofThisDevice
+        disk.isOfExtension = true
+        let (app, widget) = (phone.launch(), phone.launch(disk: disk))
         #expect(try await app.keys() == ["premium"])
         widget.signIn(nil)
         #expect(try await widget.keys() == [])
@@ -243,6 +260,22 @@ import Testing
         #expect(
             await billingError { try await phone.launch().keys() }?.name == "networkUnavailable"
         )
+    }
+
+    @Test func anAppWhoseProviderKnowsNobodyGivesNobodyTheLastCustomersAnswer() async throws {
+        let phone = OfflineTests.Phone()
+        #expect(try await phone.launch().keys() == ["premium"])
+        var disk = Disk.ofThisDevice
+        for isOfExtension in [true, false] {
+            disk.isOfExtension = isOfExtension
+            let app = phone.launch(disk: disk)
+            app.signIn(nil)
+            #expect(try await app.keys() == [])
+            app.backend.withLock { $0.failure = URLError(.notConnectedToInternet) }
+            let error = await billingError { try await app.keys() }
+            #expect(error?.name == "customerSessionProviderFailed")
+        }
+        #expect(!FileManager.default.fileExists(atPath: phone.file.path))
     }
 
     @Test func aWidgetThatResetsSignsOut() async throws {

@@ -42,7 +42,12 @@ extension FilesOnTheDeviceTests {
         _ = try await app.billing.getBuyButton(id: "buy_btn_monthly").checkout()
         app.billing.purchaseInbox.add(productID: "coins", origin: .promotedPayment)
         AccountTokens(storage: client.storage).keep(UUID(), of: "cus_ada")
-        ClaimedTransactions(storage: client.storage).keep("signature", .purchased, of: "cus_ada")
+        ClaimedTransactions(storage: client.storage).keep(
+            .init(signature: "signature"),
+            .purchased,
+            of: "cus_ada",
+            at: app.clock.now
+        )
         client.observations.told("cus_ada", at: app.clock.now)
         await app.billing.reset()
         // Secrets of a visitor's checkouts bear no name, and are all that leads to what was paid for.

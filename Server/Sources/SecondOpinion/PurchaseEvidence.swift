@@ -7,7 +7,7 @@ struct PurchaseEvidence: Sendable {
     let subject: RowKey
     /// The purchase, such as `app_store/production/com.example.app/2000000001`.
     private(set) var name: String?
-    /// Whether something is not kept, cannot be read, or is Xcode's: then nobody is let in by nothing.
+    /// `true`: it is not judged, because evidence is missing, unreadable or Xcode's.
     private(set) var isUnjudged = false
     /// Rows that are about another purchase than the one they are filed under.
     private(set) var misfiled: [(subject: RowKey, row: Int64)] = []

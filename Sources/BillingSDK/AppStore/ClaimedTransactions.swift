@@ -11,14 +11,24 @@ struct ClaimedTransactions: Sendable {
         var customer: String
         /// The transaction's id; `nil` in what an earlier version wrote.
         var transactionID: UInt64?
-        /// Whether the server said that it does not take it now, such as with 403: an outage it is not.
+        /// The device's time at the first claim; `nil` in what an earlier version wrote.
+        var since: Date?
+        /// Whether the server refused it for now, such as with 403: that is no outage.
         var isDenied: Bool?
+
+        /// StoreKit may sign a transaction anew, so that its id alone names it.
+        func isOf(_ transaction: Purchase) -> Bool {
+            signature == transaction.signature
+                || (transactionID != nil && transactionID == transaction.transactionID)
+        }
     }
 
-    /// A purchase that the server is to take, as far as the device knows.
+    /// A transaction that the server is to take, as far as the device knows.
     struct Purchase: Hashable, Sendable {
         var signature: String
         var transactionID: UInt64?
+        /// The device's time at the first claim.
+        var since: Date?
     }
 
     let storage: OfflineStorage
@@ -26,8 +36,8 @@ struct ClaimedTransactions: Sendable {
     private var claims: [Claim] { storage.value([Claim].self, of: .claims) ?? [] }
 
     /// How `customer` came by the transaction; `nil` if they did not claim it.
-    func mode(of signature: String, by customer: String) -> AppStoreSubmission.Mode? {
-        claims.first { $0.signature == signature && $0.customer == customer }
+    func mode(of transaction: Purchase, by customer: String) -> AppStoreSubmission.Mode? {
+        claims.first { $0.customer == customer && $0.isOf(transaction) }
             .flatMap { AppStoreSubmission.Mode(rawValue: $0.mode) }
     }
 
@@ -37,39 +47,51 @@ struct ClaimedTransactions: Sendable {
             $0.customer == customer && $0.isDenied != true
                 && $0.mode == AppStoreSubmission.Mode.purchased.rawValue
         }
-        .map { Purchase(signature: $0.signature, transactionID: $0.transactionID) }
-    }
-
-    func keep(
-        _ signature: String,
-        _ mode: AppStoreSubmission.Mode,
-        of customer: String,
-        transactionID: UInt64? = nil
-    ) {
-        let claim = Claim(
-            signature: signature,
-            mode: mode.rawValue,
-            customer: customer,
-            transactionID: transactionID
-        )
-        change { claims in
-            var claim = claim
-            claim.isDenied = claims.first { $0.signature == signature }?.isDenied
-            claims.removeAll { $0.signature == signature }
-            claims.append(claim)
+        .map {
+            Purchase(signature: $0.signature, transactionID: $0.transactionID, since: $0.since)
         }
     }
 
-    /// The server has answered, and does not take it now.
-    func deny(_ signature: String) {
+    /// Keeps a claim.
+    ///
+    /// Whoever bought and then restores has bought.
+    ///
+    /// - Parameter now: the device's time.
+    func keep(
+        _ transaction: Purchase,
+        _ mode: AppStoreSubmission.Mode,
+        of customer: String,
+        at now: Date
+    ) {
+        let purchased = AppStoreSubmission.Mode.purchased.rawValue
         change { claims in
-            for index in claims.indices where claims[index].signature == signature {
-                claims[index].isDenied = true
+            let before = claims.first { $0.customer == customer && $0.isOf(transaction) }
+            claims.removeAll { $0.customer == customer && $0.isOf(transaction) }
+            claims.append(
+                Claim(
+                    signature: transaction.signature,
+                    mode: before?.mode == purchased ? purchased : mode.rawValue,
+                    customer: customer,
+                    transactionID: transaction.transactionID,
+                    since: before == nil ? now : before?.since,
+                    isDenied: before?.isDenied
+                )
+            )
+        }
+    }
+
+    /// The server has answered that it does not take it now, or cannot be asked.
+    func set(denied isDenied: Bool, _ transaction: Purchase, of customer: String) {
+        change { claims in
+            for index in claims.indices
+            where claims[index].customer == customer && claims[index].isOf(transaction) {
+                claims[index].isDenied = isDenied ? true : nil
             }
         }
     }
 
-    func end(_ signature: String) { change { $0.removeAll { $0.signature == signature } } }
+    /// The server has taken it, or refused it for good.
+    func end(_ transaction: Purchase) { change { $0.removeAll { $0.isOf(transaction) } } }
 
     func forget() { change { $0 = [] } }
 

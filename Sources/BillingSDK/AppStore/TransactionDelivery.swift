@@ -15,6 +15,10 @@ struct TransactionDeliveries: Sendable {
         let transactionID: UInt64
         let signature: String
         let mode: AppStoreSubmission.Mode
+
+        var claimed: ClaimedTransactions.Purchase {
+            .init(signature: signature, transactionID: transactionID)
+        }
     }
 
     var underWay: [Key: Task<DeliveryOutcome, any Error>] = [:]
@@ -23,10 +27,17 @@ struct TransactionDeliveries: Sendable {
     /// Signatures whose refusal is told by the call that waits for it, or was reported.
     var told: Set<String> = []
     /// What the server could not take yet, by signature.
-    var waiting: [String: (transaction: SignedTransaction, mode: AppStoreSubmission.Mode)] = [:]
+    var waiting: [String: Waiting] = [:]
     /// The next try, and how many there were in a row.
     var retry: Task<Void, Never>?
     var tries = 0
+
+    struct Waiting: Sendable {
+        var transaction: SignedTransaction
+        var mode: AppStoreSubmission.Mode
+        /// Who was signed in when it was to be taken; `nil`: nobody could be asked.
+        var customer: String?
+    }
 
     /// The delivery of the same statement that claims it: it says all that observing would.
     func claiming(_ key: Key) -> Task<DeliveryOutcome, any Error>? {
@@ -120,8 +131,15 @@ struct TransactionDelivery: Sendable {
     }
 
     private func deliverWaiting() async {
-        let waiting = deliveries.withLock { $0.waiting.values.sorted { $0.0.id < $1.0.id } }
-        for (transaction, mode) in waiting { await deliverUnattended(transaction, mode: mode) }
+        let waiting = deliveries.withLock {
+            $0.waiting.values.sorted { $0.transaction.id < $1.transaction.id }
+        }
+        for one in waiting {
+            let customer = client.guarded.withLock { $0.state.customer }
+            // What one customer bought or restored is no claim of the next one's.
+            let isTheirs = one.customer == nil || one.customer == customer
+            await deliverUnattended(one.transaction, mode: isTheirs ? one.mode : .observed)
+        }
     }
 
     /// Tries again after a pause, once for everything that waits.
@@ -185,8 +203,9 @@ struct TransactionDelivery: Sendable {
                 let level: BillingLogEntry.Level = refusal.isQuiet ? .info : .error
                 client.log.write(level, "A transaction of \(name) is refused: \(refusal.code).")
             }
+            // First: a claim that outlives its transaction would count for ever.
+            claims.end(key.claimed)
             await transaction.finish()
-            claims.end(key.signature)
             client.inbox.finishUnderWay(
                 productID: transaction.productID,
                 reference: String(transaction.id)
@@ -204,15 +223,24 @@ struct TransactionDelivery: Sendable {
             }
             return outcome
         } catch {
-            if let error = error as? BillingSDKError, error.isAnswer { claims.deny(key.signature) }
+            let customer = client.guarded.withLock { $0.state.customer }
+            if let customer, let error = error as? BillingSDKError,
+                error.deniesForNow || error.isTemporary
+            {
+                claims.set(denied: error.deniesForNow, key.claimed, of: customer)
+            }
             let isSignedOut = (error as? BillingSDKError)?.isUnauthenticated ?? false
             deliveries.withLock { deliveries in
                 deliveries.underWay[key] = nil
                 // Where nobody is signed in, the next sign-in takes it up.
                 guard !isSignedOut else { return }
-                let before = deliveries.waiting[key.signature]?.mode ?? .observed
-                let mode = key.mode == .observed ? before : key.mode
-                deliveries.waiting[key.signature] = (transaction, mode)
+                let before = deliveries.waiting[key.signature]
+                let isKept = key.mode == .observed && before != nil
+                deliveries.waiting[key.signature] = .init(
+                    transaction: transaction,
+                    mode: isKept ? before?.mode ?? .observed : key.mode,
+                    customer: isKept ? before?.customer : customer
+                )
             }
             retryLater()
             if isSignedOut, client.configuration.allowsPurchasesBeforeSignIn {
@@ -242,9 +270,9 @@ struct TransactionDelivery: Sendable {
         }
         var mode = key.mode
         if mode == .observed {
-            mode = claims.mode(of: key.signature, by: customer) ?? .observed
+            mode = claims.mode(of: key.claimed, by: customer) ?? .observed
         } else {
-            claims.keep(key.signature, mode, of: customer, transactionID: transaction.id)
+            claims.keep(key.claimed, mode, of: customer, at: client.now())
         }
         let response = try await post(transaction.jwsRepresentation, mode: mode)
         if let error = response.finalRefusal {
@@ -261,7 +289,7 @@ struct TransactionDelivery: Sendable {
         }
         _ = try response.decoded(API.AppStoreTransactionReply.self)
         // Before the entitlements are read: from now on the server's word on it counts.
-        claims.end(key.signature)
+        claims.end(key.claimed)
         return .taken(try await submission(response))
     }
 

@@ -90,6 +90,7 @@ final class BillingClient: Sendable {
             verifySignature: configuration.verifySignature,
             publishableKey: configuration.publishableKey,
             storage: storage,
+            isOfExtension: disk.isOfExtension,
             uptime: uptime
         )
         inbox = PurchaseInbox(storage: storage, now: now)

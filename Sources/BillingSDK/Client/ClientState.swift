@@ -58,6 +58,8 @@ struct ClientState: Sendable {
     private var readFlight: Flight?
     /// Reads up to this one were asked before something was bought: what they bring is old.
     private var lastOutdatedFlight = 0
+    /// Whether the provider has said that nobody is signed in.
+    private var saidNobody = false
 
     /// What listeners heard last, and what they are still to hear, in order.
     private var announced: Announced = []
@@ -114,6 +116,7 @@ struct ClientState: Sendable {
         if let customer, customer != details?.customer { stay += 1 }
         lastCustomer = details?.customer ?? lastCustomer
         guard let details else {
+            saidNobody = true
             session = nil
             customer = nil
             snapshot = nil
@@ -247,7 +250,7 @@ struct ClientState: Sendable {
     /// Whether the customer of the last launch may be taken for this one's, until a session says.
     ///
     /// Not after a sign-out, nor once the provider was replaced: then somebody else may be here.
-    var resumesLastLaunch: Bool { epoch <= 1 && customer == nil }
+    var resumesLastLaunch: Bool { epoch <= 1 && customer == nil && !saidNobody }
 
     /// An answer that is given although the server did not.
     mutating func offlineAnswer(_ entitlements: [Entitlement], epoch: Int) -> Bool {

@@ -52,7 +52,7 @@ enum StoreKitIntake {
         return facts
     }
 
-    /// What of a statement says whose it is and whether it is new.
+    /// The date, id and account token of a purchase.
     struct Bought: Sendable {
         var transactionID: UInt64?
         /// When the period began, UNIX milliseconds.
@@ -61,7 +61,7 @@ enum StoreKitIntake {
         var token: UUID?
     }
 
-    /// What of a statement says whose it is and whether it is new; `nil` where that cannot be read.
+    /// The date, id and account token in a statement; `nil` if its transaction has no date.
     static func purchase(in statement: StoreKitStatement) -> Bought? {
         guard
             let payload = try? JSONDecoder().decode(

@@ -21,6 +21,8 @@ struct Disk: Sendable {
     var write: @Sendable (Data, URL, Data.WritingOptions) throws -> Void
     /// Waits until no other process has locked the file; what it returns unlocks it.
     var lock: @Sendable (URL) -> @Sendable () -> Void
+    /// Whether this process is an app's extension, such as a widget, which may know less than the app.
+    var isOfExtension = false
 
     static let ofThisDevice = Disk(
         makeFolder: {
@@ -42,7 +44,8 @@ struct Disk: Sendable {
             }
         },
         write: { try $0.write(to: $1, options: $2) },
-        lock: lockFile
+        lock: lockFile,
+        isOfExtension: Bundle.main.bundleURL.pathExtension == "appex"
     )
 
     /// Locks by `flock`, of which the system lets go when a process ends, however it does.

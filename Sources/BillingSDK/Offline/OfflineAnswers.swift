@@ -35,17 +35,20 @@ final class OfflineAnswers: Sendable {
     /// This app's: what was signed for another app of the team is not trusted.
     private let publishableKey: String
     private let storage: OfflineStorage
+    private let isOfExtension: Bool
     private let uptime: @Sendable () -> TimeInterval
 
     init(
         verifySignature: BillingSDK.Configuration.SignatureCheck?,
         publishableKey: String,
         storage: OfflineStorage,
+        isOfExtension: Bool,
         uptime: @escaping @Sendable () -> TimeInterval
     ) {
         self.verifySignature = verifySignature
         self.publishableKey = publishableKey
         self.storage = storage
+        self.isOfExtension = isOfExtension
         self.uptime = uptime
     }
 
@@ -107,14 +110,14 @@ final class OfflineAnswers: Sendable {
 
     /// The provider says that nobody is signed in.
     ///
-    /// Only a process that had this customer may say that they have left: a widget's provider may know
-    /// nobody while the app's customer is signed in.
+    /// A widget's provider may know nobody while the app's customer is signed in. So in an extension only
+    /// a process that had this customer may say that they have left.
     /// - Parameter customer: who was signed in last in this process.
     func nobodyIsSignedIn(after customer: String?) {
         storage.alone {
+            // Before the first unlock the app's own token may be out of reach, too.
             guard storage.isReadable(.answer) else { return }
-            guard let kept else { return set(.signedOut) }
-            guard kept.customer == customer else { return }
+            guard !isOfExtension || (customer != nil && kept?.customer == customer) else { return }
             set(.signedOut)
             removeAnswer()
         }

@@ -69,6 +69,10 @@ struct OutageAnswers: Sendable {
         return DeviceEvaluation.active(statements, in: slice, at: instant)
     }
 
+    /// The longest time between a charge and its claim, clocks that differ included, in seconds.
+    private static let sheet: TimeInterval = 15 * 60
+
+    /// Whether a statement is about one of these purchases, which was charged for it.
     private static func isOne(
         of purchases: [ClaimedTransactions.Purchase],
         _ statement: StoreKitStatement,
@@ -76,7 +80,11 @@ struct OutageAnswers: Sendable {
     ) -> Bool {
         let signature = statement.signedTransaction.map { String($0.suffix(86)) }
         return purchases.contains { purchase in
-            purchase.signature == signature
+            // What the Apple Account had before is given again without a charge.
+            guard let since = purchase.since,
+                Date(milliseconds: bought.date) > since.addingTimeInterval(-Self.sheet)
+            else { return false }
+            return purchase.signature == signature
                 || (purchase.transactionID != nil
                     && purchase.transactionID == bought.transactionID)
         }

@@ -9,6 +9,8 @@ struct StoredFiles: Sendable {
     let disk: Disk
     private let waiting = Locked<[Name: [Change]]>([:])
     private let isReady = Locked(false)
+    /// One change of the files at a time; reading needs it not.
+    private let changing = Locked(())
 
     init(place: URL, disk: Disk) {
         self.place = place
@@ -34,20 +36,35 @@ struct StoredFiles: Sendable {
     }
 
     func update(_ name: Name, replaces: Bool, _ change: @escaping Change) {
-        let before = replaces ? [] : changes(name)
-        do {
-            try apply(before + [change], to: name, replaces: replaces)
-            waiting.withLock { $0[name] = nil }
-        } catch {
-            waiting.withLock { $0[name] = before + [change] }
+        changing.withLock { _ in
+            let changes = (replaces ? [] : changes(name)) + [change]
+            do {
+                try apply(changes, to: name, replaces: replaces)
+                waiting.withLock { $0[name] = nil }
+            } catch {
+                let waits = shortened(changes, of: name)
+                waiting.withLock { $0[name] = waits }
+            }
         }
     }
 
     /// Makes the changes that wait, as far as files can be read and written by now.
     func settle() {
-        for (name, changes) in waiting.withLock({ $0 }) {
-            guard (try? apply(changes, to: name, replaces: false)) != nil else { continue }
-            waiting.withLock { $0[name] = nil }
+        for name in waiting.withLock({ Array($0.keys) }) {
+            changing.withLock { _ in
+                guard (try? apply(changes(name), to: name, replaces: false)) != nil else { return }
+                waiting.withLock { $0[name] = nil }
+            }
+        }
+    }
+
+    /// Changes of a file that can be read, and not written, as one: a full disk may last.
+    private func shortened(_ changes: [Change], of name: Name) -> [Change] {
+        do {
+            let data = try changes.reduce(disk.read(file(name))) { $1($0) }
+            return [{ _ in data }]
+        } catch {
+            return changes
         }
     }
 

@@ -26,7 +26,8 @@ struct GooglePlayActs: Sendable {
 
         /// Until when an act is tried again for which Google finds no purchase.
         var lastTry: Instant {
-            max(act.deadline, row.raised.advanced(by: GooglePlayQuestions.patience))
+            // Not from when the question was raised: each read raises it anew.
+            act.deadline.advanced(by: GooglePlayQuestions.patience)
         }
     }
 

@@ -56,7 +56,7 @@ struct RefundReviews: Sendable {
         } catch let fault as GooglePlay.APIFault {
             guard let meaning = fault.errorMeaning else { return true }
             let age = await context.clocks.now().milliseconds - row.raised.milliseconds
-            if fault.meaning == .notFound, age < GooglePlayQuestions.patience {
+            if fault.meaning == .notFound, age < Self.time {
                 // A question may be ahead of what Google can find (G2).
                 questions.postpone(row, .googlePlayRefundReview)
                 round.answered()

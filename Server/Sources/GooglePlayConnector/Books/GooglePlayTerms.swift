@@ -35,7 +35,9 @@ struct GooglePlayTerms: Hashable, Sendable {
             return Finance.Settlement(net: net, tax: deducted, commission: price - net)
         }
         // In some countries the tax is paid out, for the developer to pay it on.
-        let isPaidOut = stated.millionths.magnitude > price.millionths.magnitude
+        let isPaidOut =
+            stated.millionths.magnitude > price.millionths.magnitude
+            && stated.millionths.magnitude <= gross.millionths.magnitude
         return Finance.Settlement(
             net: stated,
             tax: isPaidOut ? .zero(gross.currency) : deducted,

@@ -164,10 +164,10 @@ extension GooglePlayReconciliation {
                 found.unreadable += 1
                 try await askLater(.googlePlayOrder, order.id, about: order.key)
                 return troubles.add() ? fault : nil
-            case .notFound, .noLongerReadable, .invalid:
+            case .notFound, .noLongerReadable:
                 missing.note(order.id, at: await context.clocks.now().milliseconds)
                 found.unreadable += 1
-            case .changedMeanwhile, .unreadable:
+            case .changedMeanwhile, .unreadable, .invalid:
                 found.unreadable += 1
             }
         }

@@ -207,8 +207,13 @@ extension GooglePlayOrder {
         let isRefunded = !refunds.isEmpty || state == "REFUNDED"
         // Of an order that was refunded, nothing left tells no share.
         guard revenue.micros > 0 || !isRefunded else { return nil }
-        let back = refunds.filter(\.isPartial).reduce(Int64(0)) { $0 + ($1.total?.micros ?? 0) }
-        guard back > 0 else { return revenue.micros }
+        let partial = refunds.filter(\.isPartial)
+        // Nor does a refund of unknown size.
+        guard partial.allSatisfy({ $0.total != nil }) else { return nil }
+        let back = partial.reduce(Int64(0)) { $0 + ($1.total?.micros ?? 0) }
+        guard back > 0 else {
+            return state == "PARTIALLY_REFUNDED" && refunds.isEmpty ? nil : revenue.micros
+        }
         guard back < total.micros else { return nil }
         return Finance.Money(millionths: revenue.micros, currency: revenue.currency)
             .scaled(by: Finance.Ratio(total.micros, over: total.micros - back)).millionths

@@ -259,7 +259,7 @@ package struct ServeCheck: Sendable {
     // MARK: - Surroundings
 
     private var liveProblems: [String] {
-        guard isLive else { return [] }
+        guard isLive else { return xcodeProblems }
         // An app's own address may have a scheme of its own.
         var problems = urls.filter {
             $0.variable == "TOLLGATE_APP_URL"
@@ -284,12 +284,17 @@ package struct ServeCheck: Sendable {
                 "TOLLGATE_CLOCK is the clock of a sandbox. With live keys leave it out: access would end whenever somebody moves that clock."
             )
         }
-        if trustsXcode {
-            problems.append(
-                "\(Self.xcode) trusts what Xcode signs on a developer's machine. With live keys leave it out, and test with Xcode on another server: test keys, a database of its own, TOLLGATE_APP_STORE_ENVIRONMENT=Sandbox."
-            )
-        }
-        return problems
+        return problems + xcodeProblems
+    }
+
+    /// Of any key, not only the first: apps with an older live key are answered, too.
+    private var xcodeProblems: [String] {
+        guard trustsXcode,
+            (secretKeys + publishableKeys).contains(where: { Self.mode($0) == "_live_" })
+        else { return [] }
+        return [
+            "\(Self.xcode) trusts what Xcode signs on a developer's machine. With live keys, also in second place, leave it out, and test with Xcode on another server: test keys, a database of its own, TOLLGATE_APP_STORE_ENVIRONMENT=Sandbox."
+        ]
     }
 
     private var stripeProblems: [String] {

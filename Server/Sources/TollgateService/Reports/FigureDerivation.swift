@@ -199,7 +199,7 @@ public struct FigureDerivation: Sendable {
         )
     }
 
-    /// Where it is kept what customers saw.
+    /// The places of the showings of these customers.
     private func showings(of customers: [RowKey]) async throws -> [Figure.Place] {
         guard !customers.isEmpty else { return [] }
         let rows = customers.flatMap { customer in
