@@ -45,7 +45,7 @@ extension BillingSDKError {
         if case .unauthenticated = self { true } else { false }
     }
 
-    /// Whether our server has answered that it does not take what it was handed, for now.
+    /// `true`: our server itself answered with a refusal; the same request may succeed later.
     var deniesForNow: Bool {
         switch self {
         case .sessionRejected, .invalidPublishableKey, .notPermitted, .notFound, .requestRefused:

@@ -13,7 +13,7 @@ struct ClaimedTransactions: Sendable {
         var transactionID: UInt64?
         /// The device's time at the first claim; `nil` in what an earlier version wrote.
         var since: Date?
-        /// Whether the server refused it for now, such as with 403: that is no outage.
+        /// `true`: the server answered, such as with 403, and may take it later; that is no outage.
         var isDenied: Bool?
 
         /// StoreKit may sign a transaction anew, so that its id alone names it.

@@ -126,7 +126,7 @@ public enum AppStoreTranslator {
         var environment: StoreEnvironment
         var original: String
         var transaction: String
-        /// What keeps an auto-renewable period apart from others; `nil`: the transaction.
+        /// The key of an auto-renewable period, Apple's `webOrderLineItemId`; `nil`: the transaction's id.
         var period: String?
         /// The purchase that it continues.
         var previous: String?

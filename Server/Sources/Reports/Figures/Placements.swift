@@ -1,7 +1,7 @@
 internal import TollgateCore
 
 extension Reports {
-    /// What customers bought after they saw a placement, by the variant that they saw first.
+    /// The purchases that follow a showing at a placement, counted for the variant that was shown first.
     public struct PlacementOutcomes: Hashable, Sendable {
         /// How many days after a showing a sale counts for it.
         static let window: Int64 = 30
@@ -16,7 +16,7 @@ extension Reports {
             }
         }
 
-        /// What became of the customers who saw a variant first.
+        /// The customers whose first showing was one variant, and their purchases.
         struct Outcome: Hashable {
             var customers: Int64 = 0
             var bought: Int64 = 0

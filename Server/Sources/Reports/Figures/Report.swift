@@ -81,10 +81,10 @@ extension Reports {
         /// Whether it needs what the App Store itself reported.
         public var needsReported: Bool { self == .downloads || self == .revenue }
 
-        /// Whether it needs what customers saw at placements.
+        /// `true`: the report counts showings at placements.
         public var needsShowings: Bool { self == .placements }
 
-        /// Whether it cuts the range into days, weeks or months, and keeps things apart in them.
+        /// `true`: the report has a row for each day, week or month, and can be grouped.
         public var hasPieces: Bool { self != .overview && self != .placements }
 
         /// Whether sums of longer stretches would hide what it has to tell apart: whose next

@@ -109,7 +109,7 @@ extension Reports {
         public var within: [Entry]
         /// What the App Store reported of the days.
         public var reported: [ReportedSale]
-        /// What customers bought after they saw placements.
+        /// The showings at placements and the purchases that follow them.
         public var placements = PlacementOutcomes()
 
         public init(opening: [Entry] = [], within: [Entry] = [], reported: [ReportedSale] = []) {

@@ -11,7 +11,7 @@ public struct StoredSpend: Sendable {
     public var at: Instant
 }
 
-/// What a customer said in the journal, without a fact about a purchase.
+/// A row of the journal that a customer caused and that has no fact about a purchase, such as a showing.
 public struct StoredStatement: Sendable {
     /// Of its row in the journal.
     public var key: RowKey
@@ -44,7 +44,7 @@ public struct JournalChanges: Sendable {
     public var purchases: [RowKey]
     /// Spends that were accepted.
     public var spends: [StoredSpend]
-    /// What customers said, as far as no erasure removed it.
+    /// The customers' rows without facts whose bodies no erasure removed.
     public var statements: [StoredStatement]
     /// The rows in production of customers who were erased.
     public var erased: [RowKey]
@@ -167,7 +167,8 @@ extension FigureStore {
         return try rows.map { try RowKey(bytes: $0.bytes(0)) }
     }
 
-    /// What a row of the journal says that has no facts; `nil` where an erasure removed it.
+    /// The body of a row without facts; `nil` where an erasure removed it, or where it is a signed body
+    /// that shares segments, which no customer's own row is.
     private static func statement(_ row: Row) throws -> StoredStatement? {
         guard let kept = try row.optionalBytes(6),
             let body = try? SignedBody.expand(kept, segment: { _ in nil })

@@ -3,7 +3,7 @@ package import Storage
 internal import TollgateCore
 
 extension RecordStore {
-    /// What customers bought after they saw a placement, added up while their rows are read in pages.
+    /// The showings at placements and the purchases that follow, added up while rows are read in pages.
     ///
     /// - Parameter size: how many rows a page has.
     package func placements(
