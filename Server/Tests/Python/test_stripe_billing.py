@@ -545,6 +545,41 @@ def test_a_new_interval_moves_the_anchor_in_classic_billing_only(sandbox, mode):
     else:
         assert changed.billing_cycle_anchor == anchor
         assert item.current_period_end == anchor + 365 * 86_400
+        # The year runs from the anchor: what is left of it is paid, at its share of the price.
+        rest = next(line for line in invoice.lines.data if line.amount > 0)
+        assert rest.parent.subscription_item_details.proration
+        assert rest.amount == round(9900 * 350 / 365)
+        assert invoice.total == rest.amount - 500
+
+
+@pytest.mark.parametrize("month", [3, 12])
+def test_a_change_of_interval_pays_the_share_of_the_new_period(sandbox, month):
+    """To the year, and back on the same day: the year runs from the anchor, the month ends where it did."""
+    small, _ = sample_plans(sandbox)
+    year = stripe.Price.create(
+        product=small.product, currency="usd", unit_amount=9900, recurring={"interval": "year"})
+    subscription = subscription_in("flexible", small)
+    anchor = subscription.billing_cycle_anchor
+    sandbox.advance(by=365 * DAY * month // 12 - 10 * DAY)
+    at = anchor + (365 * month // 12 - 10) * 86_400
+    ends = subscription_ends(subscription.id)
+    yearly = switch(subscription, year)
+    assert subscription_ends(subscription.id) == anchor + 365 * 86_400
+    left = round(9900 * (anchor + 365 * 86_400 - at) / (365 * 86_400))
+    assert paid(yearly) == left
+    monthly = switch(subscription, small)
+    assert subscription_ends(subscription.id) == ends
+    assert 0 < paid(monthly) < 400  # Ten days of a month for 10.00.
+
+
+def subscription_ends(subscription):
+    return stripe.Subscription.retrieve(subscription)["items"].data[0].current_period_end
+
+
+def paid(subscription):
+    """What the newest invoice charges for, without what it gives back."""
+    lines = stripe.Invoice.retrieve(subscription.latest_invoice).lines.data
+    return sum(line.amount for line in lines if line.amount > 0)
 
 
 def test_a_subscription_migrates_to_flexible_billing_and_not_back(sandbox, plan):

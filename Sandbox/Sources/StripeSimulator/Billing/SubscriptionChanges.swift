@@ -32,16 +32,16 @@ extension World {
         let isClassic = Self.isClassic(before)
         let becomesPaid =
             Self.amount(of: old["price"], 1) == 0 && Self.amount(of: item["price"], 1) > 0
-        let startsAnew = changesInterval || (isClassic && becomesPaid)
+        let startsAnew = isClassic && (changesInterval || becomesPaid)
         var after = before
-        if startsAnew, !isTrialing {
+        let cycle = BillingCycle(
+            anchor: startsAnew ? instant : before["billing_cycle_anchor"].count,
+            recurring: item["price"]["recurring"]
+        )
+        if startsAnew || changesInterval, !isTrialing {
             // Flexible: the anchor stays, and the item's period now runs to the anchor's next day of
-            // the new kind. Classic: everything begins anew here.
-            if isClassic { after["billing_cycle_anchor"] = .int(instant) }
-            let cycle = BillingCycle(
-                anchor: after["billing_cycle_anchor"].count,
-                recurring: item["price"]["recurring"]
-            )
+            // the new kind, for its share of the price. Classic: everything begins anew here.
+            after["billing_cycle_anchor"] = .int(cycle.anchor)
             item["current_period_start"] = .int(instant)
             item["current_period_end"] = .int(cycle.next(after: instant))
         }
@@ -64,7 +64,7 @@ extension World {
             lines,
             of: id,
             customer: customer,
-            now: behavior == "always_invoice" || startsAnew,
+            now: behavior == "always_invoice" || startsAnew || changesInterval,
             holds: holds
         )
     }
@@ -91,7 +91,6 @@ extension World {
         startsAnew: Bool,
         credits: Bool = true
     ) -> [InvoiceLine] {
-        let start = old["current_period_start"].count
         let end = old["current_period_end"].count
         guard instant < end else { return [] }
         let day = CalendarDate(instant).words
@@ -140,18 +139,33 @@ extension World {
             lines.append(
                 line(
                     new,
-                    amount: Proration.share(
-                        of: netAmount(of: new, in: subscription, at: instant),
-                        from: instant,
-                        start: start,
-                        end: end
-                    ),
+                    amount: remainingAmount(of: new, since: old, in: subscription, at: instant),
                     words: "Remaining time on",
-                    end: end
+                    end: new["current_period_end"].count
                 )
             )
         }
         return lines
+    }
+
+    /// What is to be paid for the rest of an item's period, which may be of another kind than before.
+    private func remainingAmount(
+        of new: JSON,
+        since old: JSON,
+        in subscription: JSON,
+        at instant: Int
+    ) -> Int {
+        let end = new["current_period_end"].count
+        let cycle = BillingCycle(
+            anchor: subscription["billing_cycle_anchor"].count,
+            recurring: new["price"]["recurring"]
+        )
+        return Proration.share(
+            of: netAmount(of: new, in: subscription, at: instant),
+            from: instant,
+            start: cycle.start(ofPeriodEndingAt: end) ?? old["current_period_start"].count,
+            end: end
+        )
     }
 
     /// The invoice line that a credit gives back.

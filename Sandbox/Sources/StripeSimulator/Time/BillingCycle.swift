@@ -39,4 +39,11 @@ struct BillingCycle: Hashable, Sendable {
         while boundary(n) <= instant { n += 1 }
         return boundary(n)
     }
+
+    /// The start of the whole period that ends at `end`; `nil` if the cycle has no boundary there.
+    func start(ofPeriodEndingAt end: Int) -> Int? {
+        var n = 0
+        while boundary(n) < end { n += 1 }
+        return boundary(n) == end ? boundary(n - 1) : nil
+    }
 }
