@@ -22,6 +22,13 @@ python3 scripts/stand_ins.py || problem "a stand-in is not what Apple documents 
 
 python3 scripts/string_catalog.py --check || problem "the String Catalog differs from the SDK's sentences"
 
+# The guide's app compiles: all of it but `@main`, of which a library has none.
+if ! awk '/^```swift/ { on = !seen++ } /^```$/ { on = 0 } on && !/^```|^@main/' \
+    Sources/BillingSDK/BillingSDK.docc/GettingStarted.md |
+    diff - AppleStubs/Sources/DocSamples/GettingStarted.swift; then
+    problem "GettingStarted.md differs from the sample that compiles"
+fi
+
 python3 scripts/mutants/mutants.py --named || problem "a named survivor is gone (docs/reliability.md)"
 
 # Before the first build there is nothing to compare with; test_release.py checks it after each build.

@@ -11,6 +11,7 @@ import SwiftUI
 final class Shop: ObservableObject {
     let billing: BillingSDK
     private let backend: Backend
+    private let signIns: any SignInKeeping
     private var token: String?
 
     @Published private(set) var user: String?
@@ -29,12 +30,21 @@ final class Shop: ObservableObject {
     /// How often the inbox was looked into; only the last look decides what is shown.
     private var looks = 0
 
-    init(configuration: BillingSDK.Configuration, backend: Backend) {
+    init(
+        configuration: BillingSDK.Configuration,
+        backend: Backend,
+        signIns: any SignInKeeping
+    ) {
         billing = BillingSDK(configuration: configuration)
-        self.backend = backend
+        (self.backend, self.signIns) = (backend, signIns)
+        // Before anything asks: at a launch nobody is signed out by mistake.
+        _ = try? currentToken()
         billing.setCustomerSessionProvider { [weak self] in
-            guard let self, let token = self.token else { return nil }
-            return try await self.backend.customerSession(token: token)
+            guard let self, let token = try self.currentToken() else { return nil }
+            let session = try await self.backend.customerSession(token: token)
+            // The backend has ended this sign-in.
+            if session == nil, self.token == token { self.forgetSignIn() }
+            return session
         }
         billing.onEntitlementsChanged { [weak self] _ in
             Task { await self?.reload() }
@@ -51,8 +61,10 @@ final class Shop: ObservableObject {
 
     func signIn(_ name: String) async {
         do {
-            token = try await backend.login(name: name)
-            user = name
+            let signIn = SignIn(name: name, token: try await backend.login(name: name))
+            // Without it the next launch asks again.
+            try? signIns.keep(signIn)
+            (token, user) = (signIn.token, name)
             message = nil
             await billing.customerDidChange()
             await reload()
@@ -63,12 +75,29 @@ final class Shop: ObservableObject {
     }
 
     func signOut() async {
-        token = nil
-        user = nil
-        coins = nil
         message = nil
+        forgetSignIn()
         await billing.reset()
         await lookIntoInbox()
+    }
+
+    /// The token of this launch's sign-in, or of an earlier one's.
+    ///
+    /// - Throws: where an earlier one cannot be read now: nobody knows who is signed in.
+    private func currentToken() throws -> String? {
+        if token == nil, let signIn = try signIns.kept() {
+            (token, user) = (signIn.token, signIn.name)
+        }
+        return token
+    }
+
+    private func forgetSignIn() {
+        (token, user, coins) = (nil, nil, nil)
+        do {
+            try signIns.keep(nil)
+        } catch {
+            message = "Signing out could not be saved on this device. Try again."
+        }
     }
 
     /// What the screen needs when it appears; the button works before anybody has signed in.
@@ -78,6 +107,7 @@ final class Shop: ObservableObject {
         } catch {
             message = "The shop cannot be reached."
         }
+        await reload()
         await lookIntoInbox()
     }
 

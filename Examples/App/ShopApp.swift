@@ -13,7 +13,8 @@
                 publishableKey: "pk_test_demo",
                 maximumStaleEntitlementsDuration: 300
             ),
-            backend: Backend(url: ShopApp.backend)
+            backend: Backend(url: ShopApp.backend),
+            signIns: Keychain(service: "com.example.shop.sign-in")
         )
         #if os(iOS)
             @State private var promoted: PromotedPurchases?

@@ -3,14 +3,16 @@ import Foundation
 import SafariServices
 import StoreKit
 import SwiftUI
+import Synchronization
 import UIKit
 
 @testable import ExampleApp
 
 /// The sample app, running on stand-ins.
 @MainActor final class RunningApp {
-    private let shop: Shop
-    private let promoted: PromotedPurchases
+    private var shop: Shop
+    private var promoted: PromotedPurchases
+    private let makeShop: @MainActor () -> Shop
     /// The page that lies over the screen, what its closing does, and the sheet that holds both.
     private var page: (page: SFSafariViewController, dismiss: () -> Void, sheet: _Node)?
 
@@ -21,9 +23,26 @@ import UIKit
             serverURL: URL(string: tollgate)
         )
         let backend = URL(string: backend) ?? URL(fileURLWithPath: "/")
-        shop = Shop(configuration: configuration, backend: Backend(url: backend))
+        let signIns = KeptInMemory()
+        makeShop = {
+            Shop(
+                configuration: configuration,
+                backend: Backend(url: backend),
+                signIns: signIns
+            )
+        }
+        shop = makeShop()
         promoted = PromotedPurchases(inbox: shop.billing.purchaseInbox)
         SKPaymentQueue.default().add(promoted)
+    }
+
+    /// The app is ended and launched again.
+    private func relaunch() async {
+        SKPaymentQueue.default().remove(promoted)
+        shop = makeShop()
+        promoted = PromotedPurchases(inbox: shop.billing.purchaseInbox)
+        SKPaymentQueue.default().add(promoted)
+        await start()
     }
 
     /// What the screen does when it appears.
@@ -46,6 +65,7 @@ import UIKit
         case "wait": return await wait { self.screen.texts.contains { $0.contains(rest) } }
         case "gone": return await wait { !self.screen.texts.contains { $0.contains(rest) } }
         case "sign-in": await shop.signIn(rest)
+        case "relaunch": await relaunch()
         case "press":
             let button = screen.all.first { $0.action != nil && $0.texts.contains(rest) }
             guard let action = button?.action else { return "no button '\(rest)'" }
@@ -101,4 +121,13 @@ import UIKit
         }
         return "waited in vain: " + texts()
     }
+}
+
+/// In the keychain's place, which only Apple's systems have.
+private final class KeptInMemory: SignInKeeping {
+    private let signIn = Mutex<SignIn?>(nil)
+
+    func kept() -> SignIn? { signIn.withLock { $0 } }
+
+    func keep(_ signIn: SignIn?) { self.signIn.withLock { $0 = signIn } }
 }

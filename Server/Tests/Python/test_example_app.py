@@ -68,10 +68,10 @@ def demo(tmp_path_factory):
         yield found
 
 
-def start_backend(tollgate):
+def start_backend(tollgate, listen="127.0.0.1:0"):
     process = subprocess.Popen(
         [sys.executable, ROOT / "Examples/Backend/backend.py"], stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "TOLLGATE_URL": tollgate, "LISTEN": "127.0.0.1:0"})
+        env={**os.environ, "TOLLGATE_URL": tollgate, "LISTEN": listen})
     return process, re.search(r"http://\S+", process.stdout.readline()).group()
 
 
@@ -195,6 +195,36 @@ def test_coins_are_bought_on_the_web_and_come_back_by_link(app):
     assert "You were not charged" in app(
         "link", "https://billing.example.com/checkout_redirect/cancel")
     assert "100 coins" in app("show")
+
+
+def test_a_sign_in_outlives_the_app_until_signing_out(app):
+    app("wait", "Sign in")
+    app("sign-in", "regular")
+    app("wait", "0 coins")
+    assert "Sign in" not in app("relaunch")
+    app("wait", "0 coins")
+    app("press", "Sign out")
+    app("wait", "Sign in")
+    assert "Sign in" in app("relaunch")
+
+
+def test_a_sign_in_that_the_backend_has_ended_asks_for_another(demo):
+    process, url = start_backend(demo["Tollgate"])
+    app = App(demo["Tollgate"], url)
+    try:
+        app("wait", "Sign in")
+        app("sign-in", "regular")
+        app("wait", "0 coins")
+        # It keeps its tokens in memory.
+        process.terminate()
+        process.wait(timeout=20)
+        process, _ = start_backend(demo["Tollgate"], listen=url.split("//")[1])
+        app("relaunch")
+        app("wait", "Sign in")
+    finally:
+        app.stop()
+        process.terminate()
+        process.wait(timeout=20)
 
 
 def test_a_promoted_purchase_waits_for_its_owner_and_opens_the_feature(app, demo):
