@@ -1,3 +1,4 @@
+public import TollgateAPI
 public import TollgateCore
 
 /// A purchase outside the billing of the store to which it is reported: the app has led there.
@@ -11,14 +12,18 @@ public struct ExternalPurchase: Hashable, Sendable {
     public var region: String
     /// The state or territory, for buyers in India.
     public var administrativeArea: String?
+    /// The link that led there; `nil`: none that the store has to know of.
+    public var link: API.ExternalPurchaseLink?
 
     public init(
         payments: [Payment],
         isSubscription: Bool,
         token: String?,
         region: String,
-        administrativeArea: String?
+        administrativeArea: String?,
+        link: API.ExternalPurchaseLink? = nil
     ) {
+        self.link = link
         (self.payments, self.isSubscription, self.token) = (payments, isSubscription, token)
         (self.region, self.administrativeArea) = (region, administrativeArea)
     }

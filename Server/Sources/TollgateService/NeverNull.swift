@@ -32,7 +32,9 @@ extension API.AppStoreReceiptRequest: NeverNull {
 extension API.GooglePlayExternalTransactionsRequest: NeverNull {
     static let neverNull = [
         "external_transaction_token", "region_code", "administrative_area",
-        "included_tax_percent", "package_name",
+        "included_tax_percent", "package_name", "link", "link.type",
+        "link.installed_app_package", "link.installed_app_category",
+        "link.app_download_transaction",
     ]
 }
 

@@ -15,6 +15,8 @@ extension API {
         public var includedTaxPercent: Double?
         /// The app, where there are several; the first if left out.
         public var packageName: String?
+        /// The link that the app showed; only of external offers and content links.
+        public var link: ExternalPurchaseLink?
 
         public init(
             purchase: String,
@@ -22,7 +24,8 @@ extension API {
             regionCode: String? = nil,
             administrativeArea: String? = nil,
             includedTaxPercent: Double? = nil,
-            packageName: String? = nil
+            packageName: String? = nil,
+            link: ExternalPurchaseLink? = nil
         ) {
             self.purchase = purchase
             self.externalTransactionToken = externalTransactionToken
@@ -30,6 +33,7 @@ extension API {
             self.administrativeArea = administrativeArea
             self.includedTaxPercent = includedTaxPercent
             self.packageName = packageName
+            self.link = link
         }
 
         private enum CodingKeys: String, CodingKey {
@@ -39,6 +43,60 @@ extension API {
             case administrativeArea = "administrative_area"
             case includedTaxPercent = "included_tax_percent"
             case packageName = "package_name"
+            case link
+        }
+    }
+
+    /// A link out of the app: Google's `ExternalOfferDetails`, or `ExternalContentLinkDetails`.
+    public struct ExternalPurchaseLink: Hashable, Codable, Sendable {
+        /// The program of Google's that allows the link.
+        public enum Program: String, Hashable, Codable, Sendable {
+            case externalOffers = "external_offers"
+            case externalContentLinks = "external_content_links"
+        }
+
+        /// Where the link leads.
+        public enum Kind: String, Hashable, Codable, Sendable {
+            case digitalContentOffer = "digital_content_offer"
+            case appDownload = "app_download"
+        }
+
+        /// The category of the app that was downloaded.
+        public enum Category: String, Hashable, Codable, Sendable {
+            case app
+            case game
+        }
+
+        public var program: Program
+        /// Left out only for a purchase in an app that an external offer has installed.
+        public var type: Kind?
+        /// The package of the app that was downloaded; needed with `app_download`.
+        public var installedAppPackage: String?
+        /// The category of the app that was downloaded; needed with `app_download`.
+        public var installedAppCategory: Category?
+        /// With `external_offers`: the id under which the download was reported, of a purchase in
+        /// that app.
+        public var appDownloadTransaction: String?
+
+        public init(
+            program: Program,
+            type: Kind?,
+            installedAppPackage: String? = nil,
+            installedAppCategory: Category? = nil,
+            appDownloadTransaction: String? = nil
+        ) {
+            (self.program, self.type) = (program, type)
+            self.installedAppPackage = installedAppPackage
+            self.installedAppCategory = installedAppCategory
+            self.appDownloadTransaction = appDownloadTransaction
+        }
+
+        private enum CodingKeys: String, CodingKey {
+            case program
+            case type
+            case installedAppPackage = "installed_app_package"
+            case installedAppCategory = "installed_app_category"
+            case appDownloadTransaction = "app_download_transaction"
         }
     }
 

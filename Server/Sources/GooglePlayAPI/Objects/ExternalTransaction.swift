@@ -45,6 +45,52 @@ extension GooglePlay {
         public var region: String
         /// The state or territory, for buyers in India.
         public var administrativeArea: String?
+        /// `externalOfferDetails` or `externalContentLinkDetails`.
+        public var link: Link?
+
+        /// The link that led out of the app.
+        public struct Link: Hashable, Sendable {
+            /// Of the program for external offers; else of the one for content links.
+            public var isOffer: Bool
+            /// It leads to the download of an app, or to a digital offer; `nil`: not stated.
+            public var isDownload: Bool?
+            /// `installedAppPackage`.
+            public var package: String?
+            /// The downloaded app is a game; `nil`: not stated.
+            public var isGame: Bool?
+            /// `appDownloadEventExternalTransactionId`, of external offers only.
+            public var download: String?
+
+            public init(
+                isOffer: Bool,
+                isDownload: Bool?,
+                package: String? = nil,
+                isGame: Bool? = nil,
+                download: String? = nil
+            ) {
+                (self.isOffer, self.isDownload) = (isOffer, isDownload)
+                (self.package, self.isGame, self.download) = (package, isGame, download)
+            }
+
+            fileprivate var json: (String, JSONText?) {
+                let type = isDownload.map {
+                    JSONText.string($0 ? "LINK_TO_APP_DOWNLOAD" : "LINK_TO_DIGITAL_CONTENT_OFFER")
+                }
+                let category = isGame.map { JSONText.string($0 ? "GAME" : "APP") }
+                return (
+                    isOffer ? "externalOfferDetails" : "externalContentLinkDetails",
+                    .object([
+                        ("linkType", type),
+                        ("installedAppPackage", package.map(JSONText.string)),
+                        (isOffer ? "installedAppCategory" : "externalAppCategory", category),
+                        (
+                            "appDownloadEventExternalTransactionId",
+                            isOffer ? download.map(JSONText.string) : nil
+                        ),
+                    ])
+                )
+            }
+        }
 
         /// The purchase that a payment belongs to.
         public enum Kind: Hashable, Sendable {
@@ -63,8 +109,10 @@ extension GooglePlay {
             time: Int64,
             kind: Kind,
             region: String,
-            administrativeArea: String? = nil
+            administrativeArea: String? = nil,
+            link: Link? = nil
         ) {
+            self.link = link
             (self.id, self.preTax, self.tax, self.time) = (id, preTax, tax, time)
             (self.kind, self.region) = (kind, region)
             self.administrativeArea = administrativeArea
@@ -105,7 +153,7 @@ extension GooglePlay {
                         ("regionCode", .string(region)),
                         ("administrativeArea", administrativeArea.map(JSONText.string)),
                     ])
-                ),
+                ), link?.json ?? ("externalOfferDetails", nil),
             ])
         }
     }

@@ -96,7 +96,20 @@ extension GooglePlayConnector {
             time: payment.paid.milliseconds,
             kind: kind,
             region: purchase.region,
-            administrativeArea: purchase.administrativeArea
+            administrativeArea: purchase.administrativeArea,
+            link: purchase.link.map(Self.link)
+        )
+    }
+
+    private static func link(
+        _ link: API.ExternalPurchaseLink
+    ) -> GooglePlay.ExternalTransactionReport.Link {
+        GooglePlay.ExternalTransactionReport.Link(
+            isOffer: link.program == .externalOffers,
+            isDownload: link.type.map { $0 == .appDownload },
+            package: link.installedAppPackage,
+            isGame: link.installedAppCategory.map { $0 == .game },
+            download: link.appDownloadTransaction
         )
     }
 

@@ -55,13 +55,15 @@ public struct ExternalTransactions: Sendable {
         guard region.utf8.count == 2, region.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else {
             throw Refusal.invalid("region_code", "A country is two capitals: 'FR'.")
         }
+        if let link = request.link { try Self.require(link) }
         let reports = try await tell(
             ExternalPurchase(
                 payments: paid.payments,
                 isSubscription: record.subscription != nil,
                 token: request.externalTransactionToken,
                 region: region,
-                administrativeArea: request.administrativeArea
+                administrativeArea: request.administrativeArea,
+                link: request.link
             ),
             request.packageName
         )
@@ -71,6 +73,29 @@ public struct ExternalTransactions: Sendable {
                 .init(id: report.id, state: report.state, new: report.isNew)
             }
         )
+    }
+
+    /// - Throws: refusals 400 `parameter_missing`, `parameter_invalid` where Google would refuse the link.
+    private static func require(_ link: API.ExternalPurchaseLink) throws {
+        if link.appDownloadTransaction != nil, link.program != .externalOffers {
+            throw Refusal.invalid(
+                "link.app_download_transaction",
+                "Only external offers name the download of an app."
+            )
+        }
+        switch link.type {
+        case .digitalContentOffer: break
+        case .appDownload:
+            if link.installedAppPackage == nil {
+                throw Refusal.missingParameter("link.installed_app_package")
+            }
+            if link.installedAppCategory == nil {
+                throw Refusal.missingParameter("link.installed_app_category")
+            }
+        case nil:
+            // In an app that was installed by such an offer, the download says it.
+            if link.appDownloadTransaction == nil { throw Refusal.missingParameter("link.type") }
+        }
     }
 
     /// The purchase at Stripe of this key.

@@ -90,6 +90,71 @@ struct PlayExternalTests {
         }
     }
 
+    @Test(
+        "The link that led out of the app is told to Google",
+        arguments: [
+            (
+                #"{"program":"external_offers","type":"app_download","installed_app_package":"#
+                    + #""com.example.game","installed_app_category":"game","#
+                    + #""app_download_transaction":"down_1"}"#,
+                #""externalOfferDetails":{"linkType":"LINK_TO_APP_DOWNLOAD","#
+                    + #""installedAppPackage":"com.example.game","installedAppCategory":"GAME","#
+                    + #""appDownloadEventExternalTransactionId":"down_1"}"#
+            ),
+            (
+                #"{"program":"external_content_links","type":"digital_content_offer","#
+                    + #""installed_app_category":"app"}"#,
+                #""externalContentLinkDetails":{"linkType":"LINK_TO_DIGITAL_CONTENT_OFFER","#
+                    + #""externalAppCategory":"APP"}"#
+            ),
+        ]
+    )
+    func link(_ link: String, _ told: String) async throws {
+        let bodies = Mutex<[String]>([])
+        try await PlayWorld.alone(
+            intercept: { request in
+                if request.method == "POST", request.url.contains("/externalTransactions") {
+                    bodies.withLock {
+                        $0.append(String(decoding: request.body ?? [], as: UTF8.self))
+                    }
+                }
+                return nil
+            }
+        ) { setUp in
+            try await Shop.run(googlePlay: setUp) { shop in
+                let id = try await shop.server.customer()
+                try await shop.buy("pro_monthly", for: id)
+                await shop.server.tollgate.fetchWanted()
+                let purchase = try await Self.purchase(of: id, shop)
+                let body =
+                    #"{"purchase":"\#(purchase)","region_code":"FR","#
+                    + #""external_transaction_token":"of-play-billing","link":"#
+                let answer = try await shop.server.post(Self.path, body + link + "}")
+                #expect(Self.told(answer) == ["TRANSACTION_REPORTED true"])
+                #expect(bodies.withLock { $0 }.allSatisfy { $0.contains(told) })
+                #expect(bodies.withLock(\.count) == 1)
+                for (wrong, param) in [
+                    (#""x""#, nil), (#""external_offers""#, "link.type"),
+                    (#""external_content_links","type":null"#, "link.type"),
+                    (
+                        #""external_offers","type":"app_download""#, "link.installed_app_package"
+                    ),
+                    (
+                        #""external_content_links","app_download_transaction":"a""#,
+                        "link.app_download_transaction"
+                    ),
+                ] as [(String, String?)] {
+                    let answer = try await shop.server.post(
+                        Self.path,
+                        body + #"{"program":\#(wrong)}}"#
+                    )
+                    #expect(answer.status == 400)
+                    if let param { #expect(answer.json["error"]["param"].string == param) }
+                }
+            }
+        }
+    }
+
     @Test("Refunds of parts whose tax does not divide evenly add up to the whole payment")
     func rounding() async throws {
         try await PlayWorld.alone { setUp in
