@@ -11,6 +11,8 @@ struct GooglePlayEvidence: Sendable {
     /// The account that the app named: its customer's token, if it is a UUID.
     private(set) var account: String?
     private(set) var former: [(id: String, since: Instant)] = []
+    /// The times at which Google could not be asked.
+    private(set) var unasked: [Instant] = []
 
     /// - Returns: whether it is an object of Google Play's; hints and orders decide nothing.
     mutating func add(_ json: JSON, stated: Instant, row: Int64) -> Bool {
@@ -20,6 +22,7 @@ struct GooglePlayEvidence: Sendable {
             return true
         }
         let told = json["purchaseStateContext"]?["purchaseState"] ?? json["subscriptionState"]
+        if json["tollgate_outage"] != nil { unasked.append(stated) }
         guard let word = told?.string else { return json["purchaseToken"] != nil }
         let state = word.replacing("SUBSCRIPTION_STATE_", with: "")
         reads.append((json, state, stated, row))
@@ -51,7 +54,6 @@ struct GooglePlayOpinion {
     /// The holder of a purchase that bears an account, or none, since an instant.
     let owners: (_ account: String?, _ start: Instant) -> Owners
 
-    private var at: Instant { question.at }
     private typealias Read = GooglePlayEvidence.Read
 
     func opinions() -> [Opinion] {
@@ -61,8 +63,7 @@ struct GooglePlayOpinion {
         let begin = read.json["startTime"] ?? read.json["purchaseCompletionTime"]
         let start = begin?.time ?? read.stated
         // What was said later leaves open what was so at the instant; so do two words of one instant.
-        let isOpen =
-            said.count < evidence.reads.count || said.count { $0.stated == read.stated } > 1
+        let open = said.count < evidence.reads.count || said.count { $0.stated == read.stated } > 1
         let items = read.json["productLineItem"] ?? read.json["lineItems"]
         return (items.map { Array($0.elements) } ?? []).compactMap { item in
             let offer = item["productOfferDetails"] ?? item["offerDetails"]
@@ -71,7 +72,7 @@ struct GooglePlayOpinion {
             let product = question.history.product(name, in: app, at: start)
             var opinion = bought(Pass(product, paid: start...start), offer, read)
             if read.json["lineItems"] != nil { opinion = subscribed(item, read, since: start) }
-            if isOpen { opinion?.verdict = .open }
+            if open { opinion?.verdict = .open }
             let keys = question.catalog.lookupKeys(of: name, in: app)
             return opinion?.about(keys, owners(evidence.account, start))
         }
@@ -83,35 +84,36 @@ struct GooglePlayOpinion {
         switch read.state {
         case "ACTIVE", "IN_GRACE_PERIOD", "CANCELED":
             let isReplaced = read.json["canceledStateContext"]?["replacementCancellation"] != nil
-            if start <= at && at < expiry && !isReplaced {
+            if start <= question.at && question.at < expiry && !isReplaced {
                 return Opinion(.yes, since: start, "\(read.state) until \(expiry)", [read.row])
             }
             let installments = item["autoRenewingPlan"]?["installmentDetails"]
             let left = installments?["remainingCommittedPaymentsCount"]?.integer ?? 0
             let isLast = left == 0 && installments?["pendingCancellation"] != nil
             if read.state != "CANCELED", item["prepaidPlan"] == nil, !isLast {
-                let leeway = question.catalog.renewalLeeway.googlePlay
-                until = max(expiry, read.stated).advanced(by: leeway)
+                let unasked = evidence.unasked.filter { $0 <= question.said }.max() ?? expiry
+                until = max(expiry, read.stated, min(unasked, expiry.advanced(by: 7 * 86_400_000)))
+                    .advanced(by: question.catalog.renewalLeeway.googlePlay)
             }
         case "EXPIRED", "ON_HOLD", "PAUSED": until = min(expiry, read.stated)
         case "PENDING", "PENDING_PURCHASE_CANCELED": until = .distantPast
         default: return Opinion(.open, since: start, "it is \(read.state)", [read.row])
         }
-        let reason = "\(read.state), paid until \(expiry)"
-        return Opinion(until <= at ? .no : .open, since: max(until, start), reason, [read.row])
+        let (verdict, reason) = (until <= question.at ? Verdict.no : .open, "paid until \(expiry)")
+        return Opinion(verdict, since: max(until, start), "\(read.state), \(reason)", [read.row])
     }
 
     private func bought(_ pass: Pass?, _ offer: JSON?, _ read: Read) -> Opinion? {
         guard var pass, read.state != "PENDING" else { return nil }
         pass.quantity = offer?["quantity"]?.integer ?? 1
-        let voids = evidence.voids.values.filter { $0.at <= at }
+        let voids = evidence.voids.values.filter { $0.at <= question.at }
         let taken = voids.reduce(0) { $0 + ($1.quantity ?? pass.quantity) }
         if taken >= pass.quantity { pass.cut = voids.map(\.at).max() }
         if read.state == "CANCELLED" { pass.cut = min(pass.cut ?? read.stated, read.stated) }
         // How long a rental lasts, only the catalog can say.
         let isRental = offer?["rentOfferDetails"] != nil && pass.duration == nil
         pass.isContested = taken > 0 || isRental || read.state != "PURCHASED"
-        return pass.opinion(at: at, [read.row])
+        return pass.opinion(at: question.at, [read.row])
     }
 }
 

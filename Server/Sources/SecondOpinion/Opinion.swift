@@ -31,9 +31,7 @@ struct Opinion: Sendable {
         (self.verdict, self.since, self.reason, self.evidence) = (verdict, since, reason, evidence)
     }
 
-    func isDue(to customer: RowKey) -> Bool {
-        verdict == .yes && owners.certain.contains(customer)
-    }
+    func isDue(to customer: RowKey) -> Bool { verdict == .yes && owners.certain.contains(customer) }
 
     /// The same, about what `owners` have of these lookup keys.
     func about(_ lookupKeys: [String], _ owners: Owners) -> Opinion {

@@ -126,6 +126,9 @@ struct RecordCodingTests {
                 GooglePlayVoid(order: "GPA.1", at: .day(3), quantity: 1, source: 0, reason: 7)
             ),
             .googlePlayUnreadable(GooglePlayUnreadable(reason: "purchaseTokenNoLongerValid")),
+            .googlePlayUnreadable(
+                GooglePlayUnreadable(reason: "permissionDenied", isOutage: true)
+            ),
         ]
         return statements.enumerated().map { .said($1, on: Double($0), about: play) }
     }()

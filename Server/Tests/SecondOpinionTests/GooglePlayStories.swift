@@ -20,6 +20,14 @@ extension Story {
             expected: [10: .yes, 29.9: .yes, 30.5: .open, 31.5: .no]
         ),
         Story(
+            testDescription: "Google cannot be asked whether a plan was renewed",
+            words: [
+                .read(0, plan("ACTIVE")), .read(30.5, "{\"tollgate_outage\":true}"),
+                .read(50, "{\"tollgate_outage\":true}"),
+            ],
+            expected: [29.9: .yes, 31.4: .open, 31.6: .no, 50.5: .no]
+        ),
+        Story(
             testDescription: "a plan is cancelled, and ends with what is paid",
             words: [.read(0, plan("ACTIVE")), .read(5, plan("CANCELED", renews: false))],
             expected: [29.9: .yes, 30.5: .no]
@@ -260,6 +268,13 @@ extension Counter {
                 reading: try GooglePlay.ProductPurchase(json),
                 token: token,
                 of: bundleID,
+                at: instant
+            )
+        }
+        if json["tollgate_outage"] != nil {
+            return GooglePlayTranslator.message(
+                GooglePlayUnreadable(reason: "permissionDenied", isOutage: true),
+                about: GooglePlayTranslator.key(token, of: bundleID, in: .sandbox),
                 at: instant
             )
         }

@@ -363,13 +363,19 @@ public struct GooglePlayVoid: Hashable, Codable, Sendable {
     }
 }
 
-/// Google Play answers 410 to a read: the purchase is too old, refunded, or its account is deleted.
+/// A read without a result.
+///
+/// A 410 says that no read will have one: the purchase is too old, refunded, or its account is deleted.
+/// In an outage Google Play refuses or fails, and nobody knows whether the purchase was renewed.
 public struct GooglePlayUnreadable: Hashable, Codable, Sendable {
-    /// The error's reason: `purchaseTokenNoLongerValid`.
+    /// The error's reason, such as `purchaseTokenNoLongerValid`.
     public var reason: String
+    /// `true`: an outage; `nil`: a 410.
+    public var isOutage: Bool?
 
-    public init(reason: String) {
+    public init(reason: String, isOutage: Bool = false) {
         self.reason = reason
+        self.isOutage = isOutage ? true : nil
     }
 }
 

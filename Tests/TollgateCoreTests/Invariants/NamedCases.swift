@@ -12,7 +12,7 @@ enum NamedCases {
         "S14": "it becomes a question",
         "S25": "it is decided by a read",
         "G4": "it is about questions", "G6": "it is about owners", "G12": "it is about acts",
-        "G13": "it is about acts", "G24": "it is about owners", "G27": "it is about refused calls",
+        "G13": "it is about acts", "G24": "it is about owners",
         "G30": "it is about messages", "G31": "it is about messages",
         "G32": "it is about what devices post",
     ]

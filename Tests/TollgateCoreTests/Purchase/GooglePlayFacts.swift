@@ -215,6 +215,17 @@ extension Fact {
 }
 
 extension Fact {
+    static func outage(_ day: Double, token: String = "A") -> Fact {
+        .said(
+            .googlePlayUnreadable(
+                GooglePlayUnreadable(reason: "permissionDenied", isOutage: true)
+            ),
+            on: day,
+            read: true,
+            about: .play(token)
+        )
+    }
+
     /// A read of one of three tokens, which may be linked, or of what was bought once.
     static func play(_ random: inout Seeded, day: Double, from: Double) -> Fact {
         let token = ["A", "B", "C"].randomElement(using: &random) ?? "A"
@@ -232,7 +243,9 @@ extension Fact {
                 token: token
             )
         case 6: return .void(order, from, said: day, token: token)
-        case 7: return .unreadable(day, token: token)
+        case 7:
+            return Bool.random(using: &random)
+                ? .unreadable(day, token: token) : .outage(day, token: token)
         case 8:
             return .void(
                 "GPA.P",

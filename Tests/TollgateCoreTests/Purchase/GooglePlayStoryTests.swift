@@ -403,6 +403,38 @@ struct GooglePlayStoryTests {
             coins: 20
         ),
         Story(
+            testDescription:
+                "G27: Google cannot be asked over a renewal: the window runs from there",
+            facts: [month, .outage(30.5)],
+            expected: [.on(31.4, .renewal), .off(31.5)]
+        ),
+        Story(
+            testDescription: "G27: after seven days an outage keeps nobody in any more",
+            facts: [month, .outage(33), .outage(36.9), .outage(41)],
+            expected: [.on(37.9, .renewal), .off(38)]
+        ),
+        Story(
+            testDescription:
+                "G27: what was renewed in an outage is paid; its end has a window again",
+            facts: [month, .outage(34), .play("ACTIVE", 35, .item(to: 60, order: "GPA.1..0"))],
+            expected: [.on(34.5, .payment), .on(60.9, .renewal), .off(61)],
+            coins: 20
+        ),
+        Story(
+            testDescription: "G27: what an outage hid had expired",
+            facts: [
+                month, .outage(30.5), .play("EXPIRED", 32, .item(to: 30, renews: false)),
+            ],
+            expected: [.off(30), .off(31)]
+        ),
+        Story(
+            testDescription: "G27: what will not renew ends in an outage as ever",
+            facts: [
+                month, .play("CANCELED", 5, .item(to: 30, renews: false)), .outage(30.5),
+            ],
+            expected: [.on(29, .payment), .off(30)]
+        ),
+        Story(
             testDescription: "G28: a test purchase is sandbox's",
             facts: [
                 month, .play("EXPIRED", 5, .item(to: 5, renews: false), in: .sandbox),

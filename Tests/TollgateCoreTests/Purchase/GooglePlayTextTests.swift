@@ -44,13 +44,15 @@ struct GooglePlayTextTests {
     func orders() {
         let facts: [Fact] = [
             .play("ACTIVE", 0, .item(to: 30)), .order("GPA.1", 1, from: 0, to: 30),
-            .void("GPA.1", 2), .unreadable(3),
+            .void("GPA.1", 2), .unreadable(3), .outage(2.5),
         ]
         #expect(
             Self.lines(facts, at: 4) == [
                 "→ subscription is ACTIVE: premium:monthly to 2026-01-31T00:00:00Z",
                 "order GPA.1 is PROCESSED",
                 "order GPA.1 was voided at 2026-01-03T00:00:00Z",
+                "Google Play could not be asked about it (permissionDenied), "
+                    + "so a renewal may be unknown",
                 "Google Play no longer answers for it (purchaseTokenNoLongerValid); "
                     + "what was read before still counts",
             ]

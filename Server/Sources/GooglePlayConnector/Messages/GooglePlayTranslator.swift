@@ -257,20 +257,13 @@ enum GooglePlayTranslator {
         )
     }
 
-    /// A 410: it changes nothing but what an explanation says.
+    /// A read without a result.
     static func message(
-        unreadable token: String,
-        reason: String,
-        of package: String,
-        in environment: StoreEnvironment,
+        _ answer: GooglePlayUnreadable,
+        about key: Purchase.Key,
         at instant: Instant
     ) -> Translation.Meaning {
-        fact(
-            .googlePlayUnreadable(GooglePlayUnreadable(reason: reason)),
-            of: key(token, of: package, in: environment),
-            "read:\(token)",
-            at: instant
-        )
+        fact(.googlePlayUnreadable(answer), of: key, "read:\(key.id)", at: instant)
     }
 
     // MARK: - Parts

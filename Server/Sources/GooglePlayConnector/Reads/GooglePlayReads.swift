@@ -55,13 +55,16 @@ struct GooglePlayReads: Sendable {
 
     /// Reads a subscription.
     ///
-    /// - Parameter claim: the reader's claim to the purchase, journalled with the read.
+    /// - Parameters:
+    ///   - claim: the reader's claim to the purchase, journalled with the read.
+    ///   - confirms: the read is journalled though it says what the record says.
     func read(
         subscription token: String,
         of app: GooglePlaySetUp.App,
         claim: PlayClaim? = nil,
         expecting product: String? = nil,
-        leaving reserve: Int64 = 0
+        leaving reserve: Int64 = 0,
+        confirms: Bool = false
     ) async throws -> Outcome {
         let answer = try await call(.subscriptions, app, leaving: reserve) {
             try await $0.subscription(token)
@@ -77,7 +80,15 @@ struct GooglePlayReads: Sendable {
             ),
             acts: PlayAct.acts(for: answer.value, token: token, readAt: instant)
         )
-        return try await journal(read, "subscription", token, answer.body, instant, claim)
+        return try await journal(
+            read,
+            "subscription",
+            token,
+            answer.body,
+            instant,
+            claim,
+            confirms: confirms
+        )
     }
 
     /// Reads a purchase of one-time products.
@@ -233,29 +244,6 @@ struct GooglePlayReads: Sendable {
         )
     }
 
-    /// Notes that Google answers no more for a token of which something is known; this changes nobody's
-    /// access (G26).
-    func note(unreadable token: String, of app: GooglePlaySetUp.App, _ reason: String) async throws
-    {
-        guard let known = try await record(ofToken: token, of: app.packageName) else { return }
-        let instant = await instant(of: nil)
-        let message = GooglePlayTranslator.message(
-            unreadable: token,
-            reason: reason,
-            of: app.packageName,
-            in: known.key.environment,
-            at: instant
-        )
-        _ = try await journal(
-            PlayRead(message),
-            "unreadable",
-            token,
-            Array("{\"error\":{\"code\":410}}".utf8),
-            instant,
-            nil
-        )
-    }
-
     // MARK: - Calls
 
     /// Milliseconds that a call waits for its quota at most: less than a lease lasts.
@@ -385,14 +373,15 @@ struct GooglePlayReads: Sendable {
     /// Journals what a read says, unless the record says it already (RULES §11).
     ///
     /// - Parameter record: the record as the reader has just seen it; `nil`: it is looked up.
-    private func journal(
+    func journal(
         _ read: PlayRead,
         _ kind: String,
         _ object: String,
         _ body: [UInt8],
         _ instant: Instant,
         _ claim: PlayClaim?,
-        known record: Purchase? = nil
+        known record: Purchase? = nil,
+        confirms: Bool = false
     ) async throws -> Outcome {
         guard case .facts(var facts, let key) = read.meaning else {
             if case .parked = read.meaning {
@@ -414,7 +403,8 @@ struct GooglePlayReads: Sendable {
         if known?.key != key { known = try await context.records.record(of: key) }
         // A claim that changes nothing must not grow the journal.
         let claim = claim.flatMap { known?.knows($0.claim) == true ? nil : $0 }
-        let isNews = known.map { known in !facts.allSatisfy { known.states($0) } } ?? true
+        let isNews =
+            confirms || known.map { known in !facts.allSatisfy { known.states($0) } } ?? true
         var outcome = Outcome(instant: instant, isNews: false, key: key, acts: read.acts)
         outcome.knownSince = known?.knownSince
         if !isNews, claim == nil {

@@ -204,14 +204,51 @@ struct GooglePlayReconciliation: Sendable {
                 do {
                     try await readAgain(record, app, &found, &troubles)
                 } catch {
-                    // It was not read.
+                    // It was not read, nor are the others.
                     asked.forget(record.key)
+                    try await noteOutage(app, because: error, prolong)
                     throw error
                 }
                 try await prolong()
             }
             next = page.next
         } while next != nil
+    }
+
+    /// Notes an outage for every purchase whose access would end before it is over.
+    private func noteOutage(
+        _ app: GooglePlaySetUp.App,
+        because error: any Error,
+        _ prolong: @Sendable () async throws -> Void
+    ) async throws {
+        let now = await context.clocks.now()
+        guard error is GooglePlay.APIFault || error is QuotaUsedUp,
+            asked.isSweepDue(
+                app.packageName,
+                at: now,
+                every: min(3_600_000, max(60_000, leeway / 4))
+            )
+        else { return }
+        var next: AwaitedPlace?
+        repeat {
+            let page = try await context.records.awaited.overdue(
+                in: Purchase.awaitedScope(of: app.packageName),
+                at: now,
+                after: next
+            )
+            for record in page.records {
+                try await noteOutage(about: record, because: error)
+                try await prolong()
+            }
+            next = page.next
+        } while next != nil
+    }
+
+    private var leeway: Int64 { context.records.history.current.renewalLeeway.googlePlay }
+
+    private func noteOutage(about record: Purchase, because error: any Error) async throws {
+        guard record.isNearItsLapse(at: await context.clocks.now(), leeway: leeway) else { return }
+        try await reads.note(outageAbout: record, because: error)
     }
 
     private func readAgain(
@@ -222,16 +259,26 @@ struct GooglePlayReconciliation: Sendable {
     ) async throws {
         let token = record.key.id
         let isProduct = record.googlePlay?.subscription == nil
+        // That it is still so keeps the access of a renewal that Google tries again.
+        let confirms = record.isNearItsLapse(at: await context.clocks.now(), leeway: leeway)
         do {
             let outcome =
                 isProduct
                 ? try await reads.read(product: token, of: app, leaving: Self.reserve)
-                : try await reads.read(subscription: token, of: app, leaving: Self.reserve)
+                : try await reads.read(
+                    subscription: token,
+                    of: app,
+                    leaving: Self.reserve,
+                    confirms: confirms
+                )
             troubles.end()
             if outcome.isNews { found.overdueNews += 1 }
         } catch let fault as GooglePlay.APIFault {
             // It was not read.
             if fault.meaning == .unavailable { asked.forget(record.key) }
+            if [.unavailable, .unreadable].contains(fault.meaning) {
+                try await noteOutage(about: record, because: fault)
+            }
             let kind: Wanted.Kind = isProduct ? .googlePlayPurchase : .googlePlaySubscription
             try await takeNote(of: fault, asking: kind, about: record.key, app, &found, &troubles)
         }
@@ -319,6 +366,8 @@ struct GooglePlayReconciliation: Sendable {
 /// The last read of each purchase, kept in memory: forgetting one costs one more read.
 private final class AskedPurchases: Sendable {
     private let times = Mutex<[Purchase.Key: Int64]>([:])
+    /// By app, when all its overdue purchases were looked through.
+    private let sweeps = Mutex<[String: Int64]>([:])
 
     /// Returns `true` if a purchase's turn has come; if so, it counts as read.
     ///
@@ -344,6 +393,18 @@ private final class AskedPurchases: Sendable {
     }
 
     func forget(_ key: Purchase.Key) { times.withLock { $0[key] = nil } }
+
+    /// Returns `true` if it is an app's turn to have all its overdue purchases looked through; if so,
+    /// they count as looked through.
+    func isSweepDue(_ app: String, at now: Instant, every pause: Int64) -> Bool {
+        sweeps.withLock { sweeps in
+            if let last = sweeps[app], last <= now.milliseconds, now.milliseconds - last < pause {
+                return false
+            }
+            sweeps[app] = now.milliseconds
+            return true
+        }
+    }
 }
 
 /// Calls in a row that Google did not answer: one may be its object's own fault, several are Google's.

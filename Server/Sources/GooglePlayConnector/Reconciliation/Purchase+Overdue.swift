@@ -65,16 +65,34 @@ extension Purchase {
 
     private static let paused = "PAUSED"
 
+    /// Returns `true` if it may have been renewed, and half of the time is over for which its access
+    /// lasts without news (RULES §18.2).
+    ///
+    /// - Parameter leeway: the renewal window, in milliseconds.
+    func isNearItsLapse(at now: Instant, leeway: Int64) -> Bool {
+        guard leeway > 0, let play = googlePlay, let read = play.subscription else { return false }
+        let half = max(leeway / 2, 15 * 60_000)
+        let heard = max(read.stated.instant, play.outage?.stated.instant ?? read.stated.instant)
+        return play.renewableEnds.contains { end in
+            max(end, heard).advanced(by: half) <= now
+                && now < end.advanced(by: GooglePlayRecord.longestOutage + half)
+        }
+    }
+
     /// The pause after a read of a purchase that looks overdue, in milliseconds.
     ///
-    /// A plan on hold is charged again at any time, so it is looked at as often as an overdue renewal. A
-    /// plan that is paused is charged by its end, or when its buyer resumes it.
+    /// Google tries a renewal for up to two days. Later its buyer may still mend the payment of a plan on
+    /// hold, for weeks. A plan that is paused is charged by its end, or when its buyer resumes it.
     func pauseBetweenReads(at now: Instant) -> Int64 {
-        switch googlePlay?.subscription?.value.state {
-        case Self.paused: resumption.map { $0 <= now } == true ? Overdue.hour : Overdue.day
+        let read = googlePlay?.subscription?.value
+        switch read?.state {
+        case Self.paused:
+            return resumption.map { $0 <= now } == true ? Overdue.hour : Overdue.day
         // A one-time purchase is awaited only while it is pending.
-        case Self.pending, nil: 6 * Overdue.hour
-        default: Overdue.hour
+        case Self.pending, nil: return 6 * Overdue.hour
+        default:
+            let end = read?.items.compactMap(\.expiry).max() ?? now
+            return now < end.advanced(by: 2 * Overdue.day) ? Overdue.hour : 6 * Overdue.hour
         }
     }
 }

@@ -16,6 +16,7 @@ extension GooglePlayRecord: RecordWritable {
         try record.add("orders", orders)
         try record.add("voids", voids)
         try record.add("unreadable", unreadable)
+        try record.add("outage", outage)
         try record.add("predecessors", predecessors)
         try record.add("successors", successors)
         try record.add("inheritedOrders", inheritedOrders)

@@ -157,7 +157,8 @@ extension DashboardPages {
             return words(order.isPaid ? "said_paid" : "said_payment_open", ["amount": amount])
         case .googlePlayVoid(let void):
             return words("said_void", ["date": formats.day(void.at)])
-        case .googlePlayUnreadable: return words["said_unreadable"]
+        case .googlePlayUnreadable(let answer):
+            return words[answer.isOutage == true ? "said_outage" : "said_unreadable"]
         default: return ""
         }
     }

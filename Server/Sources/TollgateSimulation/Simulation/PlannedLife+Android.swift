@@ -33,6 +33,16 @@ extension WorldPlan {
             added += life.acts.filter { $0.at < end }
         }
         added.sort { ($0.at, $0.customer ?? -1) < ($1.at, $1.customer ?? -1) }
+        for _ in 0..<Int.random(in: 2...5, using: &random) {
+            // Purchases have to be acknowledged within three days.
+            let span = Int64.random(in: 40...66, using: &random) * 3_600_000
+            let at = Int64.random(
+                in: Self.beginning..<max(Self.beginning + 1, end - span),
+                using: &random
+            )
+            let deed = PlannedAct.Deed.incident(.googlePlayRefuses(span))
+            added.append(PlannedAct(number: 0, at: at, customer: nil, deed: deed))
+        }
         for index in added.indices { added[index].number = Self.firstOfAndroid + index }
         acts += added
         acts.sort { ($0.at, $0.number) < ($1.at, $1.number) }

@@ -1,7 +1,7 @@
 import AppStoreSimulator
 
 extension PlannedAct {
-    /// An incident in the App Store's histories that no customer's own life contains.
+    /// An incident that no customer's own life contains.
     public enum Incident: Hashable, Sendable {
         /// The act happens, and every notice of it gets lost at the first attempt.
         case unheard(AppStoreAct)
@@ -14,6 +14,8 @@ extension PlannedAct {
         case cutOff(Int64)
         /// The server's clock is behind by so many milliseconds for so many.
         case clockBehind(Int64, span: Int64)
+        /// For so many milliseconds Google Play refuses every call, and nobody does anything.
+        case googlePlayRefuses(Int64)
         /// A copy of the database is made.
         case backUp
         /// The database is lost, and the last copy takes its place.

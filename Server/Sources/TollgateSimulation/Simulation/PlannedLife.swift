@@ -76,6 +76,7 @@ struct WorldPlan: Sendable {
         addStripeHistories(seed: seed)
         addAppStoreHistories(seed: seed, customers: world.customers, years: years)
         addAndroidPeople(seed: seed, customers: world.customers)
+        addAndroidRarities(seed: seed, customers: world.customers)
         reconcileToTheLast()
         if let acts = world.acts { keepOnly(acts, of: world.customers) }
     }

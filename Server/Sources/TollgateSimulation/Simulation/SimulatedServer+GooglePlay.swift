@@ -63,6 +63,11 @@ extension SimulatedServer {
         note(purchase.token, shownBy: customer)
     }
 
+    /// Looks for what Google Play's notifications did not tell.
+    func lookIntoGooglePlay() async throws {
+        _ = try await tollgate.googlePlay.reconcileIfDue()
+    }
+
     // MARK: - The API
 
     private struct NoAnswer: Error {}
@@ -85,6 +90,10 @@ extension SimulatedServer {
         _ request: GooglePlay.HTTPRequest,
         _ play: SimulatedGooglePlay
     ) async throws -> GooglePlay.HTTPResponse {
+        if incidents.isRefusedByGooglePlay(at: play.now) {
+            let body = #"{"error":{"code":401,"status":"UNAUTHENTICATED","message":"No."}}"#
+            return GooglePlay.HTTPResponse(status: 401, body: Array(body.utf8))
+        }
         let fails = strikesGooglePlay(parts.fate.trouble.unavailable)
         let how = fails ? parts.playFate.below(4) : 4
         switch how {

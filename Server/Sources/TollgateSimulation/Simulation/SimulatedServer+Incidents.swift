@@ -14,6 +14,7 @@ final class ServerIncidents: Sendable {
         /// Original transaction ids of which nothing arrives.
         var unheard: Set<String> = []
         var isCutOffUntil: Int64 = .min
+        var googlePlayRefusesUntil: Int64 = .min
         var clockDifference: Int64 = 0
         var clockIsBehindUntil: Int64 = .min
         var hasMissedSomething = false
@@ -42,6 +43,17 @@ final class ServerIncidents: Sendable {
             let original = Forgery.originalTransactionID(ofNotification: payload)
         else { return false }
         return state.withLock { $0.unheard.contains(original) }
+    }
+
+    // MARK: - Google Play
+
+    func refuseGooglePlay(until instant: Int64) {
+        state.withLock { $0.googlePlayRefusesUntil = instant }
+    }
+
+    /// Returns `true` while Google Play refuses the server's service account.
+    func isRefusedByGooglePlay(at instant: Int64) -> Bool {
+        state.withLock { instant < $0.googlePlayRefusesUntil }
     }
 
     // MARK: - The clock

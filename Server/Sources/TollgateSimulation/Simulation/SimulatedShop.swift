@@ -144,6 +144,26 @@ enum SimulatedShop {
             stripe_price_ids: [price_coins_100]
             coins: 100
             price: {amount: 1000, currency: usd}
+          - id: pro_prepaid
+            name: Pro, a month paid ahead
+            kind: auto_renewable
+            google_play_product_id: pro
+            google_play_base_plans: [prepaid]
+            entitlements: [pro]
+            subscription_group: pro
+            level: 2
+            duration: P1M
+            price: {amount: 1099, currency: usd}
+          - id: pro_installments
+            name: Pro, three payments
+            kind: auto_renewable
+            google_play_product_id: pro
+            google_play_base_plans: [installments]
+            entitlements: [pro]
+            subscription_group: pro
+            level: 2
+            duration: P1M
+            price: {amount: 899, currency: usd}
         renewal_leeway: {app_store: 2h, stripe: 24h}
         past_due_grace: 3d
         ownership: keep

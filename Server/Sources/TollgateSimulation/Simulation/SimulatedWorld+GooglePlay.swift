@@ -32,6 +32,50 @@ extension SimulatedWorld {
         }
     }
 
+    /// Lets Google Play refuse every call, while time passes and the server tries again: whoever had
+    /// access, and has it by Google's books, keeps it (RULES §18.2).
+    mutating func refuseGooglePlay(for span: Int64) async throws {
+        guard fate.trouble.isCalm, play.googlePlay != nil else { throw NotNow() }
+        await advance(to: now + 15_000)
+        await server.settle()
+        let had = try await haveInGooglePlay()
+        let end = now + span
+        server.incidents.refuseGooglePlay(until: end)
+        while now < end, outcome.failures.isEmpty {
+            await advance(to: min(end, now + 6 * 3_600_000))
+            await server.settle()
+            try await server.lookIntoGooglePlay()
+            let have = try await haveInGooglePlay()
+            for (name, before) in had {
+                guard let present = have[name] else { continue }
+                let lost = before.has.intersection(present.due).subtracting(present.has)
+                guard !lost.isEmpty else { continue }
+                let keys = lost.sorted().joined(separator: ", ")
+                outcome.failures.append(
+                    Simulation.Failure(
+                        at: now,
+                        customer: name,
+                        message: "\(name) lost \(keys) while Google Play refused every call"
+                    )
+                )
+            }
+        }
+        // What was bought meanwhile is acknowledged in time.
+        await showGooglePurchases()
+        await server.settle()
+    }
+
+    /// The access that the server gives, and that Google Play's books require, by customer.
+    private func haveInGooglePlay() async throws -> [String: (has: Set<String>, due: Set<String>)] {
+        var all: [String: (has: Set<String>, due: Set<String>)] = [:]
+        for (name, customer) in play.people where play.googlePlay?.accounts[name] != nil {
+            let truth = try await googlePlayTruth(of: customer)
+            let answer = try await server.answer(customer, in: .production)
+            all[name] = (answer.has, truth.has.subtracting(truth.unsure))
+        }
+        return all
+    }
+
     /// In a world without faults no purchase is taken back because nobody acknowledged it.
     mutating func compareAcknowledgements() async throws {
         guard let stage = play.googlePlay, fate.trouble.isCalm else { return }

@@ -27,6 +27,7 @@ extension SimulatedWorld {
             // and the only server of a SQLite file waits for none.
             guard fate.trouble.isCalm || fate.trouble.hasOutages else { throw NotNow() }
             server.incidents.setClockBack(by: difference, until: now + span)
+        case .googlePlayRefuses(let span): try await refuseGooglePlay(for: span)
         case .backUp: try await backUp()
         case .restoreBackup: try await restoreBackup()
         }

@@ -43,6 +43,8 @@ struct SimulatedWorld {
         // The clock begins with the first step; what is done is in the plan.
         let deeds: [Scenario.Deed] =
             [.check(.init())] + (plan.hasAndroid ? [.googlePlay(.nothing)] : [])
+        var googlePlay = Scenario.GooglePlaySettings()
+        googlePlay.plans = WorldPlan.googlePlayPlans
         let scenario = Scenario(
             file: "simulation",
             title: "seed \(seed)",
@@ -51,6 +53,7 @@ struct SimulatedWorld {
             customers: plan.people,
             appStore: plan.settings,
             stripe: plan.stripe,
+            googlePlay: googlePlay,
             steps: deeds.map {
                 Scenario.Step(
                     line: 1,
@@ -140,7 +143,7 @@ struct SimulatedWorld {
     private static let pause: Int64 = 6 * 3_600_000
 
     /// Lets time pass; a server that owes a pass tries it again and again, as a real one does.
-    private mutating func advance(to instant: Int64) async {
+    mutating func advance(to instant: Int64) async {
         while owesPass, now + Self.pause < instant {
             await pass(to: now + Self.pause)
             owesPass = await !server.reconcile(mustSucceed: false)

@@ -71,22 +71,15 @@ struct PlayErasureTests {
             let token = try await world.buy(product, for: account)
             try await world.settle()
             #expect(try await world.server.send(.delete, "/v1/customers/\(id)").status == 200)
-            let key = try #require(try await world.record(token)?.key)
-            func rows() async throws -> Int64? {
-                try await world.server.tollgate.store.driver.readNow(
-                    "SELECT count(*) FROM journal WHERE subject = $1",
-                    [RowKey(key).value]
-                ).first?.int64(0)
-            }
-            let before = try await rows()
-            #expect(before ?? 0 > 0)
+            let before = try await world.rows(of: token)
+            #expect(before > 0)
             let type = product == "pro" ? 2 : 1
             for _ in 0..<5 {
                 await world.wait(days: 0.1)
                 try await world.act("purchases/\(token)/tell", #"{"type":\#(type)}"#)
                 try await world.settle()
             }
-            #expect(try await rows() == before)
+            #expect(try await world.rows(of: token) == before)
         }
     }
 

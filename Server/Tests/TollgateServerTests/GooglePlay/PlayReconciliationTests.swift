@@ -40,6 +40,113 @@ struct PlayReconciliationTests {
         }
     }
 
+    @Test(
+        "G27: nobody who pays is locked out while Google refuses every call, or fails, for days",
+        arguments: [401, 403, 429, 503]
+    )
+    func longOutage(status: Int) async throws {
+        try await PlayWorld.run { world in
+            let (anna, annas) = try await world.person("anna")
+            let (ben, bens) = try await world.person("ben")
+            let (carl, carls) = try await world.person("carl")
+            let renewed = try await world.buy("pro", for: annas)
+            let declined = try await world.buy("pro", for: bens)
+            let canceled = try await world.buy("pro", for: carls)
+            try await world.settle()
+            try await world.act("purchases/\(canceled)/cancel")
+            try await world.settle()
+            await world.wait(days: 29)
+            try await world.act("faults", #"{"api_status":\#(status)}"#, "PUT")
+            try await world.act("purchases/\(declined)/cancel")
+            let before = try await world.rows(of: renewed)
+            // Seven days and a half, and a look each quarter of a day; the plan ended on the second.
+            for _ in 0..<30 {
+                await world.wait(days: 0.25)
+                _ = try await world.room.reconcileIfDue()
+                #expect(try await world.entitlements(of: anna) == ["pro"])
+            }
+            // Nobody knows that Ben canceled in the outage; what was canceled before has ended.
+            #expect(try await world.entitlements(of: ben) == ["pro"])
+            #expect(try await world.entitlements(of: carl).isEmpty)
+            // A note for each half of the renewal window, not for each look.
+            let notes = try await world.rows(of: renewed) - before
+            #expect((10...14).contains(notes))
+            try await world.act("faults", "{}", "PUT")
+            world.server.wall.advance(seconds: 7_200)
+            _ = try await world.room.reconcileIfDue()
+            try await world.settle()
+            #expect(try await world.entitlements(of: anna) == ["pro"])
+            #expect(try await world.record(renewed)?.googlePlay?.periods.count == 2)
+            #expect(try await world.entitlements(of: ben).isEmpty)
+        }
+    }
+
+    @Test("G27: an outage without end keeps nobody in for longer than eight days")
+    func outageWithoutEnd() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            _ = try await world.buy("pro", for: account)
+            try await world.settle()
+            await world.wait(days: 29)
+            try await world.act("faults", #"{"api_status":403}"#, "PUT")
+            var last = 0.0
+            for look in 1...48 {
+                await world.wait(days: 0.25)
+                _ = try await world.room.reconcileIfDue()
+                if try await world.entitlements(of: id) == ["pro"] { last = Double(look) / 4 }
+            }
+            // June has thirty days: the period ends a day after the outage has begun.
+            #expect((8.5...9).contains(last))
+        }
+    }
+
+    @Test("G3: a renewal that Google still tries is confirmed, and keeps its access")
+    func confirmed() async throws {
+        try await PlayWorld.run { world in
+            let (id, account) = try await world.person()
+            // Without a grace period Google stays silent for a day.
+            let token = try await world.buy("pro_year", for: account)
+            try await world.settle()
+            try await world.act("accounts/\(account)", #"{"payment":"declines"}"#)
+            try await world.act("faults", #"{"lost":1}"#, "PUT")
+            await world.wait(days: 365.6)
+            let before = try await world.rows(of: token)
+            _ = try await world.room.reconcileIfDue()
+            #expect(try await world.rows(of: token) == before + 1)
+            _ = try await world.room.reconcileIfDue()
+            #expect(try await world.rows(of: token) == before + 1)
+            #expect(try await world.entitlements(of: id) == ["archive", "pro"])
+            await world.wait(days: 1)
+            _ = try await world.room.reconcileIfDue()
+            #expect(try await world.entitlements(of: id).isEmpty)
+        }
+    }
+
+    @Test("G27: an answer of a proxy's, or one that nobody can read, locks nobody out either")
+    func unreadableAnswers() async throws {
+        let page = GooglePlay.HTTPResponse(status: 200, body: Array("<html>Sign in</html>".utf8))
+        let isBehindProxy = Mutex(false)
+        try await PlayWorld.run(
+            intercept: { _ in isBehindProxy.withLock { $0 } ? page : nil }
+        ) { world in
+            let (id, account) = try await world.person()
+            let token = try await world.buy("pro", for: account)
+            try await world.settle()
+            await world.wait(days: 29)
+            isBehindProxy.withLock { $0 = true }
+            for _ in 0..<12 {
+                await world.wait(days: 0.5)
+                _ = try await world.room.reconcileIfDue()
+                #expect(try await world.entitlements(of: id) == ["pro"])
+            }
+            isBehindProxy.withLock { $0 = false }
+            await world.wait(days: 0.3)
+            _ = try await world.room.reconcileIfDue()
+            try await world.settle()
+            #expect(try await world.record(token)?.googlePlay?.periods.count == 2)
+        }
+    }
+
     @Test("G3: an app that Google does not let us read keeps no other app's renewals back")
     func otherApp() async throws {
         try await PlayWorld.run(foreign: ["com.example.other"]) { world in
@@ -121,7 +228,7 @@ struct PlayReconciliationTests {
         }
     }
 
-    @Test("G21: a hold that ends, of which no hint comes, is found within an hour")
+    @Test("G21: a hold that ends after days, of which no hint comes, is found within six hours")
     func recovered() async throws {
         try await PlayWorld.run { world in
             let (id, account) = try await world.person()
@@ -140,10 +247,12 @@ struct PlayReconciliationTests {
             try await world.act("accounts/\(account)", #"{"payment":"approves"}"#)
             #expect(try await world.entitlements(of: id).isEmpty)
             let clock = world.server.clock
-            await clock.advance(to: await clock.now + 3_660_000)
-            world.server.wall.advance(seconds: 60)
-            #expect(try await world.room.reconcileIfDue())
-            #expect(try await world.entitlements(of: id) == ["archive", "pro"])
+            for (hours, entitlements) in [(5, []), (1, ["archive", "pro"])] as [(Int64, [String])] {
+                await clock.advance(to: await clock.now + hours * 3_600_000)
+                world.server.wall.advance(seconds: 60)
+                #expect(try await world.room.reconcileIfDue())
+                #expect(try await world.entitlements(of: id) == entitlements)
+            }
         }
     }
 

@@ -33,7 +33,8 @@ struct PlayWorld: Sendable {
              "regions": {"DE": {"price_micros": 10990000, "currency": "EUR"}}},
             {"base_plan_id": "short", "kind": "prepaid", "period": "P3D", "price_micros": 1990000}]},
           {"product_id": "pro_year", "base_plans": [
-            {"base_plan_id": "yearly", "period": "P1Y", "price_micros": 79990000}]}],
+            {"base_plan_id": "yearly", "period": "P1Y", "price_micros": 79990000,
+             "grace_period": "P0D"}]}],
          "one_time_products": [
           {"product_id": "coins100", "price_micros": 10000000},
           {"product_id": "lifetime", "price_micros": 199000000}]}
@@ -362,6 +363,16 @@ struct PlayWorld: Sendable {
             lengths.wanted.map { ($0.kind, $0.count) },
             uniquingKeysWith: { first, _ in first }
         )
+    }
+
+    /// The number of the journal's rows about a purchase.
+    func rows(of token: String) async throws -> Int64 {
+        let key = try #require(try await record(token)?.key)
+        let rows = try await server.tollgate.store.driver.readNow(
+            "SELECT count(*) FROM journal WHERE subject = $1",
+            [RowKey(key).value]
+        )
+        return try rows.first?.int64(0) ?? 0
     }
 
     /// The record of a token in the sandbox environment or in production.

@@ -81,9 +81,34 @@ extension GooglePlayRecord {
         }
         guard renews(item, subscription), began <= end else { return intervals }
         // Before account hold Google tries for up to two days and says ACTIVE.
-        let tried = min(read.stated.instant, end.advanced(by: 2 * 86_400_000))
-        return intervals + [interval(end, max(end, tried), .renewal)]
+        let tried = min(read.stated.instant, end.advanced(by: 2 * Self.day))
+        return intervals + [interval(end, max(end, tried, unasked(since: end, read)), .renewal)]
     }
+
+    /// The instant up to which an outage hides whether a period that ended was renewed.
+    private func unasked(
+        since end: Instant,
+        _ read: Newest<GooglePlaySubscription>
+    ) -> Instant {
+        guard let outage, outage.stated > read.stated, !isGone(since: read) else { return end }
+        return min(outage.stated.instant, end.advanced(by: Self.longestOutage))
+    }
+
+    /// Returns `true` if Google answered 410 after this read: no renewal is to be heard of any more.
+    private func isGone(since read: Newest<GooglePlaySubscription>) -> Bool {
+        unreadable.map { $0.stated > read.stated } ?? false
+    }
+
+    /// The ends of the items that may have been renewed, as far as Google still answers.
+    public var renewableEnds: [Instant] {
+        guard let subscription, replaced == nil, !isGone(since: subscription) else { return [] }
+        return subscription.value.items.filter { renews($0, subscription.value) }
+            .compactMap(\.expiry)
+    }
+
+    private static let day: Int64 = 86_400_000
+    /// The time after a period's end within which an outage counts, in milliseconds.
+    public static let longestOutage = 7 * day
 
     /// Returns `true` unless something says that no renewal follows (RULES §3).
     private func renews(

@@ -30,6 +30,13 @@ extension GooglePlayRecord {
             let text = "\(what) \(void.value.order) was voided at \(void.value.at)"
             lines.append(telling.line(void, "google_play_void", text, decides: false))
         }
+        if let outage, let subscription, outage.stated > subscription.stated {
+            let text =
+                "Google Play could not be asked about it (\(outage.value.reason)), "
+                + "so a renewal may be unknown"
+            let decides = telling.answer?.ground == .renewal
+            lines.append(telling.line(outage, "google_play_unreadable", text, decides: decides))
+        }
         if let unreadable {
             let text =
                 "Google Play no longer answers for it (\(unreadable.value.reason)); "

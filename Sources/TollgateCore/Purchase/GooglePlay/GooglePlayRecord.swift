@@ -26,6 +26,8 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
     public private(set) var voids: [Newest<GooglePlayVoid>] = []
     /// The newest 410; it changes nothing (RULES §18.1).
     public private(set) var unreadable: Newest<GooglePlayUnreadable>?
+    /// The newest read that an outage kept from an answer (RULES §18.2).
+    public private(set) var outage: Newest<GooglePlayUnreadable>?
     /// The purchases that this one replaces or continues, sorted by token; `nil`: none.
     public private(set) var predecessors: [Predecessor]?
     /// The purchases that replace or continue this one, sorted by token; `nil`: none.
@@ -47,7 +49,12 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
         case .googlePlayPurchase(let purchase): join(purchase, fact)
         case .googlePlayOrder(let order): orders.join(fact.newest(order)) { $0.id }
         case .googlePlayVoid(let void): voids.join(fact.newest(void)) { $0.place }
-        case .googlePlayUnreadable(let answer): unreadable.join(fact.newest(answer))
+        case .googlePlayUnreadable(let answer):
+            if answer.isOutage == true {
+                outage.join(fact.newest(answer))
+            } else {
+                unreadable.join(fact.newest(answer))
+            }
         case .period, .renewal, .status, .refundReversed, .subscription, .payment, .invoice,
             .refund,
             .dispute, .buyer, .claim, .assignment, .grant, .freeSubscription, .coins:
