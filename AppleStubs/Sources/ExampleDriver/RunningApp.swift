@@ -37,12 +37,13 @@ import UIKit
     }
 
     /// The app is ended and launched again.
-    private func relaunch() async {
+    private func relaunch() {
         SKPaymentQueue.default().remove(promoted)
         shop = makeShop()
         promoted = PromotedPurchases(inbox: shop.billing.purchaseInbox)
         SKPaymentQueue.default().add(promoted)
-        await start()
+        // Some go on for as long as their view is there.
+        for task in screen.all.compactMap(\.task) { Task { await task() } }
     }
 
     /// What the screen does when it appears.
@@ -65,7 +66,7 @@ import UIKit
         case "wait": return await wait { self.screen.texts.contains { $0.contains(rest) } }
         case "gone": return await wait { !self.screen.texts.contains { $0.contains(rest) } }
         case "sign-in": await shop.signIn(rest)
-        case "relaunch": await relaunch()
+        case "relaunch": relaunch()
         case "press":
             let button = screen.all.first { $0.action != nil && $0.texts.contains(rest) }
             guard let action = button?.action else { return "no button '\(rest)'" }
