@@ -439,6 +439,15 @@ struct StripeMoneyTests {
             coins: 12
         ),  // ⌊10 × 10/30⌋, of ⌊20 × 20/30⌋ a half, ⌊10 × 10/30⌋
         Story(
+            testDescription: "S24: a month that ends with the year before it is a share of a month",
+            facts: [
+                .plan("active", 350, .item(350, 365)),
+                .bill("in_1", 0, [.full(0, 365, "price_yearly")]),
+                .bill("in_2", 350, [.credit(350, 365, "price_yearly"), .charge(350, 365)]),
+            ],
+            coins: 4  // ⌊10 × 15/31⌋
+        ),
+        Story(
             testDescription: "S24: more seats and fewer within one second",
             facts: [
                 .plan("active", 15, .item(0, 30, quantity: 2)),

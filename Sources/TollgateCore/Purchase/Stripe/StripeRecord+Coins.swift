@@ -39,7 +39,11 @@ extension StripeRecord {
                 var credit = CoinLot.coins(known.coins, times: line.quantity)
             else { continue }
             if line.isProration {
-                credit = CoinLot.share(credit, line.length, of: period(of: line, known, lines))
+                credit = CoinLot.share(
+                    credit,
+                    line.length,
+                    of: period(of: line, known, lines, history)
+                )
             }
             guard credit > 0 else { continue }
             let taken = takenBack(of: invoice.amount, paying: invoice.id)
@@ -60,11 +64,15 @@ extension StripeRecord {
     private func period(
         of line: StripeInvoice.Line,
         _ product: Catalog.Product,
-        _ lines: [PaidLine]
+        _ lines: [PaidLine],
+        _ history: CatalogHistory
     ) -> Int64 {
+        // With flexible billing a year may end where a month does: the anchor's day.
         let full = lines.last {
             !$0.line.isProration && $0.line.end == line.end && $0.line.start <= line.start
                 && $0.line.isOfOneItem(with: line)
+                && history.product(StoreProduct(.stripe, $0.line.price), at: line.start)?.duration
+                    == product.duration
         }
         if let full { return full.line.length }
         guard let end = product.duration?.adding(to: line.start.milliseconds) else { return 0 }
