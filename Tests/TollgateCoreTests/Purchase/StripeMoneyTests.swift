@@ -567,4 +567,26 @@ struct StripeMoneyTests {
         #expect(timeline.ground("archive", at: .day(10)) == .payment)
         #expect(timeline.ground("archive", at: .day(11)) == nil)
     }
+
+    @Test("the rest of a year that a change began, and a proration paid, ends with its refund too")
+    func refundedRest() {
+        var catalog = Shop.catalog
+        catalog.refundedPlan = .end
+        let world = World([
+            .plan("active", 15, .item(15, 365, "price_yearly")),
+            .bill("in_1", 0, [.full(0, 30)]),
+            .bill("in_2", 15, amount: 900, [.credit(15, 30), .charge(15, 365, "price_yearly")]),
+            .refunded("re_1", 900, of: "in_2", 20),
+        ])
+        let timeline = world.timeline(Shop.history(catalog))
+        #expect(timeline.ground("archive", at: .day(19)) == .payment)
+        #expect(timeline.ground("archive", at: .day(20)) == nil)
+        // More seats in mid-period are another matter.
+        let seats = World([
+            .plan("active", 15, .item(0, 30, quantity: 2)), .bill("in_1", 0, [.full(0, 30)]),
+            .bill("in_2", 15, amount: 500, [.charge(15, 30)]),
+            .refunded("re_1", 500, of: "in_2", 20),
+        ])
+        #expect(seats.timeline(Shop.history(catalog)).ground("pro", at: .day(21)) == .payment)
+    }
 }

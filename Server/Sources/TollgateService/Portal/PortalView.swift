@@ -206,10 +206,8 @@ extension TollgateCore.Purchase {
 
     /// When the payment of the latest period was given back in whole.
     private func refundedPeriod(of subscription: StripeSubscription) -> Instant? {
-        let starts = Set(subscription.items.map(\.start))
         let paying = invoices.map(\.value).filter { invoice in
-            invoice.isPaid
-                && invoice.lines.contains { starts.contains($0.start) && !$0.isProration }
+            invoice.isPaid && subscription.items.contains(where: invoice.pays)
         }
         return paying.compactMap { refunded($0.amount, paying: $0.id) }.max()
     }

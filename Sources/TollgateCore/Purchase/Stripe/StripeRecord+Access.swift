@@ -202,9 +202,14 @@ extension StripeRecord {
 }
 
 extension StripeInvoice {
-    /// Whether a line of it is the present period of an item.
-    fileprivate func pays(for item: StripeSubscription.Item) -> Bool {
-        lines.contains { $0.isFor(item) && $0.start == item.start && !$0.isProration }
+    /// Returns `true` if a line of it charges for the present period of an item.
+    ///
+    /// A change of interval under flexible billing begins a period that a proration pays.
+    public func pays(for item: StripeSubscription.Item) -> Bool {
+        lines.contains {
+            $0.isFor(item) && $0.start == item.start
+                && (!$0.isProration || ($0.amount > 0 && $0.end == item.end))
+        }
     }
 }
 
