@@ -206,9 +206,8 @@ extension TollgateCore.Purchase {
 
     /// When the payment of the latest period was given back in whole.
     private func refundedPeriod(of subscription: StripeSubscription) -> Instant? {
-        let paying = invoices.map(\.value).filter { invoice in
-            invoice.isPaid && subscription.items.contains(where: invoice.pays)
-        }
+        let paid = invoices.map(\.value).filter(\.isPaid)
+        let paying = subscription.items.flatMap { paid.paying(for: $0) }
         return paying.compactMap { refunded($0.amount, paying: $0.id) }.max()
     }
 

@@ -150,7 +150,7 @@ extension StripeRecord {
 
     /// When the payment of an item's present period was taken back in whole.
     private func refundOfPeriod(_ item: StripeSubscription.Item) -> Instant? {
-        invoices.lazy.map(\.value).filter { $0.pays(for: item) }
+        invoices.map(\.value).paying(for: item)
             .compactMap { takenBack(of: $0.amount, paying: $0.id).cut }.first
     }
 
@@ -201,15 +201,18 @@ extension StripeRecord {
     }
 }
 
-extension StripeInvoice {
-    /// Returns `true` if a line of it charges for the present period of an item.
+extension [StripeInvoice] {
+    /// Those that charge for the present period of an item.
     ///
-    /// A change of interval under flexible billing begins a period that a proration pays.
-    public func pays(for item: StripeSubscription.Item) -> Bool {
-        lines.contains {
-            $0.isFor(item) && $0.start == item.start
-                && (!$0.isProration || ($0.amount > 0 && $0.end == item.end))
+    /// A change of interval under flexible billing begins a period that only a proration pays.
+    public func paying(for item: StripeSubscription.Item) -> Self {
+        func charge(_ isPeriod: (StripeInvoice.Line) -> Bool) -> Self {
+            filter {
+                $0.lines.contains { $0.isFor(item) && $0.start == item.start && isPeriod($0) }
+            }
         }
+        let whole = charge { !$0.isProration }
+        return whole.isEmpty ? charge { $0.amount > 0 && $0.end == item.end } : whole
     }
 }
 
