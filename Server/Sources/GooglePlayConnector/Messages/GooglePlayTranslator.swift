@@ -314,9 +314,24 @@ enum GooglePlayTranslator {
             return void.order
         }
         let have = Set(known?.googlePlay?.orders.map(\.value.id) ?? [])
-        return Set(orders).subtracting(have).union(voided).sorted().map {
+        let asked = Set(orders).subtracting(have).union(voided).sorted().map {
             Wanted(kind: .googlePlayOrder, object: $0)
         }
+        return asked + (known.map { purchases(refundedBy: facts, $0) } ?? [])
+    }
+
+    /// The purchase of an order with a new refund: what became of its items, only a read of it says.
+    private static func purchases(refundedBy facts: [Fact], _ known: Purchase) -> [Wanted] {
+        let orders = known.googlePlay?.orders.map(\.value) ?? []
+        let isRefunded = facts.contains { fact in
+            guard case .googlePlayOrder(let order) = fact.statement else { return false }
+            let before = orders.first { $0.id == order.id }?.refunds.count ?? 0
+            return order.refunds.count > before
+        }
+        guard isRefunded else { return [] }
+        let isOnce = known.googlePlay?.subscription == nil
+        let kind: Wanted.Kind = isOnce ? .googlePlayPurchase : .googlePlaySubscription
+        return [Wanted(kind: kind, object: known.key.id)]
     }
 }
 
