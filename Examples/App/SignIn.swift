@@ -71,4 +71,13 @@ protocol SignInKeeping: Sendable {
             guard status == errSecSuccess else { throw Refused(status: status) }
         }
     }
+#else
+    /// Where there is no keychain, nothing outlives the app.
+    struct Keychain: SignInKeeping {
+        let service: String
+
+        func kept() -> SignIn? { nil }
+
+        func keep(_: SignIn?) {}
+    }
 #endif

@@ -448,6 +448,24 @@ struct StripeMoneyTests {
             coins: 4  // ⌊10 × 15/31⌋
         ),
         Story(
+            testDescription: "S24: the month that a share is of ends on the anchor's day",
+            facts: [
+                .plan("active", 31, .item(31, 45)),
+                .bill("in_1", 0, [.full(-320, 45, "price_yearly")]),
+                .bill("in_2", 31, [.credit(31, 45, "price_yearly"), .charge(31, 45)]),
+            ],
+            coins: 4  // From 15 January to 15 February: ⌊10 × 14/31⌋.
+        ),
+        Story(
+            testDescription: "S24: a price that no catalog knows tells the length of its month",
+            facts: [
+                .plan("active", 15, .item(0, 30)),
+                .bill("in_1", 0, [.full(0, 30, "price_gone")]),
+                .bill("in_2", 15, [.credit(15, 30, "price_gone"), .charge(15, 30)]),
+            ],
+            coins: 5
+        ),
+        Story(
             testDescription: "S24: more seats and fewer within one second",
             facts: [
                 .plan("active", 15, .item(0, 30, quantity: 2)),

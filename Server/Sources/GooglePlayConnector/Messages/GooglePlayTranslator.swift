@@ -320,18 +320,19 @@ enum GooglePlayTranslator {
         return asked + (known.map { purchases(refundedBy: facts, $0) } ?? [])
     }
 
-    /// The purchase of an order with a new refund: what became of its items, only a read of it says.
+    /// The subscription of an order with a new refund: what became of its items, only a read of it says.
     private static func purchases(refundedBy facts: [Fact], _ known: Purchase) -> [Wanted] {
-        let orders = known.googlePlay?.orders.map(\.value) ?? []
+        guard let play = known.googlePlay, play.subscription != nil else { return [] }
         let isRefunded = facts.contains { fact in
             guard case .googlePlayOrder(let order) = fact.statement else { return false }
-            let before = orders.first { $0.id == order.id }?.refunds.count ?? 0
+            let before = play.orders.first { $0.value.id == order.id }?.value.refunds.count ?? 0
             return order.refunds.count > before
         }
         guard isRefunded else { return [] }
-        let isOnce = known.googlePlay?.subscription == nil
-        let kind: Wanted.Kind = isOnce ? .googlePlayPurchase : .googlePlaySubscription
-        return [Wanted(kind: kind, object: known.key.id)]
+        // An item that a change kept has the order of the purchase before.
+        return ([known.key.id] + (play.successors ?? []).map(\.id)).map {
+            Wanted(kind: .googlePlaySubscription, object: $0)
+        }
     }
 }
 

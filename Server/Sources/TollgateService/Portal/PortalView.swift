@@ -207,8 +207,11 @@ extension TollgateCore.Purchase {
     /// When the payment of the latest period was given back in whole.
     private func refundedPeriod(of subscription: StripeSubscription) -> Instant? {
         let paid = invoices.map(\.value).filter(\.isPaid)
-        let paying = subscription.items.flatMap { paid.paying(for: $0) }
-        return paying.compactMap { refunded($0.amount, paying: $0.id) }.max()
+        // Of several items each has to be refunded.
+        let days = subscription.items.map { item in
+            paid.paying(for: item).compactMap { refunded($0.amount, paying: $0.id) }.max()
+        }
+        return days.contains(nil) ? nil : days.compactMap(\.self).max()
     }
 
     private func portalState(

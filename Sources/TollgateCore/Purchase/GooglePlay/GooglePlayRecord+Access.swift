@@ -90,18 +90,19 @@ extension GooglePlayRecord {
         since end: Instant,
         _ read: Newest<GooglePlaySubscription>
     ) -> Instant {
-        guard let outage, outage.stated > read.stated, !isGone(since: read) else { return end }
+        guard let outage, outage.stated > read.stated, isPaidAndReadable(read) else { return end }
         return min(outage.stated.instant, end.advanced(by: Self.longestOutage))
     }
 
-    /// Returns `true` if Google answered 410 after this read: no renewal is to be heard of any more.
-    private func isGone(since read: Newest<GooglePlaySubscription>) -> Bool {
-        unreadable.map { $0.stated > read.stated } ?? false
+    /// Returns `true` if nothing has failed as far as this read says, and no 410 came after it.
+    private func isPaidAndReadable(_ read: Newest<GooglePlaySubscription>) -> Bool {
+        let isGone = unreadable.map { $0.stated > read.stated } ?? false
+        return !isGone && read.value.state != GooglePlaySubscription.inGracePeriod
     }
 
     /// The ends of the items that may have been renewed, as far as Google still answers.
     public var renewableEnds: [Instant] {
-        guard let subscription, replaced == nil, !isGone(since: subscription) else { return [] }
+        guard let subscription, replaced == nil, isPaidAndReadable(subscription) else { return [] }
         return subscription.value.items.filter { renews($0, subscription.value) }
             .compactMap(\.expiry)
     }

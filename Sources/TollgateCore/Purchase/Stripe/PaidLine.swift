@@ -24,7 +24,8 @@ extension StripeRecord {
     /// A credit belongs to the line whose unused time it gives back. Stripe credits the whole of what
     /// a change replaces, so that is the latest of the same item, price and quantity that had begun.
     /// Where the item's price was changed without proration, or the change before was not paid, no
-    /// line has the credit's price: it is then the latest of the item at another price.
+    /// line has the credit's price: it is then the latest of the item at another price, but never what
+    /// the same change charges.
     var paidLines: [PaidLine] {
         var lines: [PaidLine] = []
         var credits: [PaidLine] = []
@@ -73,7 +74,9 @@ extension StripeRecord {
         }
         let candidates =
             priced.isEmpty && credit.line.item != nil
-            ? open.filter { lines[$0].line.item == credit.line.item } : priced
+            ? open.filter {
+                lines[$0].line.item == credit.line.item && !lines[$0].isInPlace(of: credit)
+            } : priced
         let same = candidates.last { lines[$0].line.quantity == credit.line.quantity }
         if let same { return [same] }
         guard let last = candidates.last else { return [] }
@@ -104,6 +107,11 @@ extension PaidLine {
     /// True while it has time left that a credit may give back.
     fileprivate func isOpen(to credit: StripeInvoice.Line) -> Bool {
         line.isOfOneItem(with: credit) && line.start <= credit.start && credit.start < end
+    }
+
+    /// True where the same change charges it in the place of what it credits.
+    fileprivate func isInPlace(of credit: PaidLine) -> Bool {
+        invoice.id == credit.invoice.id && line.start == credit.line.start
     }
 
     /// True where both are parts of what an invoice charges for one quantity: graduated prices have a

@@ -204,7 +204,8 @@ extension StripeRecord {
 extension [StripeInvoice] {
     /// Those that charge for the present period of an item.
     ///
-    /// A change of interval under flexible billing begins a period that only a proration pays.
+    /// Only a proration pays for a period that a change of interval begins under flexible billing, and
+    /// for the first one of an item that is added. A `cancel_at` may end it earlier than the line says.
     public func paying(for item: StripeSubscription.Item) -> Self {
         func charge(_ isPeriod: (StripeInvoice.Line) -> Bool) -> Self {
             filter {
@@ -212,7 +213,7 @@ extension [StripeInvoice] {
             }
         }
         let whole = charge { !$0.isProration }
-        return whole.isEmpty ? charge { $0.amount > 0 && $0.end == item.end } : whole
+        return whole.isEmpty ? charge { $0.amount > 0 && $0.end >= item.end } : whole
     }
 }
 

@@ -39,11 +39,7 @@ extension StripeRecord {
                 var credit = CoinLot.coins(known.coins, times: line.quantity)
             else { continue }
             if line.isProration {
-                credit = CoinLot.share(
-                    credit,
-                    line.length,
-                    of: period(of: line, known, lines, history)
-                )
+                credit = CoinLot.share(credit, line.length, of: period(of: line, known, lines))
             }
             guard credit > 0 else { continue }
             let taken = takenBack(of: invoice.amount, paying: invoice.id)
@@ -60,22 +56,26 @@ extension StripeRecord {
         }
     }
 
-    /// How long the whole period is of which a proration charges a part.
+    /// How long the whole period is of which a proration charges a part, in milliseconds.
+    ///
+    /// With flexible billing a year may end where a month does, on the anchor's day: the full line with
+    /// the same end counts if it is about as long as the product lasts.
     private func period(
         of line: StripeInvoice.Line,
         _ product: Catalog.Product,
-        _ lines: [PaidLine],
-        _ history: CatalogHistory
+        _ lines: [PaidLine]
     ) -> Int64 {
-        // With flexible billing a year may end where a month does: the anchor's day.
+        let listed = product.duration?.adding(to: line.end.milliseconds, times: -1)
+            .map { Instant(milliseconds: $0).milliseconds(to: line.end) }
         let full = lines.last {
             !$0.line.isProration && $0.line.end == line.end && $0.line.start <= line.start
                 && $0.line.isOfOneItem(with: line)
-                && history.product(StoreProduct(.stripe, $0.line.price), at: line.start)?.duration
-                    == product.duration
+                && listed.map { [length = $0.line.length] in abs(length - $0) <= Self.slack }
+                    ?? true
         }
-        if let full { return full.line.length }
-        guard let end = product.duration?.adding(to: line.start.milliseconds) else { return 0 }
-        return line.start.milliseconds(to: Instant(milliseconds: end))
+        return full?.line.length ?? listed ?? 0
     }
+
+    /// Months differ by three days at most, in milliseconds.
+    private static let slack: Int64 = 3 * 86_400_000
 }
