@@ -13,6 +13,8 @@ final class Shop: ObservableObject {
     private let backend: Backend
     private let signIns: any SignInKeeping
     private var token: String?
+    /// The sign-in of an earlier launch was read, or another one took its place.
+    private var isSignInKnown = false
 
     @Published private(set) var user: String?
     @Published private(set) var coins: Int64?
@@ -37,7 +39,7 @@ final class Shop: ObservableObject {
     ) {
         billing = BillingSDK(configuration: configuration)
         (self.backend, self.signIns) = (backend, signIns)
-        // Before anything asks: at a launch nobody is signed out by mistake.
+        // The first screen shows who is signed in. What cannot be read yet, the provider reads later.
         _ = try? currentToken()
         billing.setCustomerSessionProvider { [weak self] in
             guard let self, let token = try self.currentToken() else { return nil }
@@ -62,9 +64,9 @@ final class Shop: ObservableObject {
     func signIn(_ name: String) async {
         do {
             let signIn = SignIn(name: name, token: try await backend.login(name: name))
-            // Without it the next launch asks again.
+            // If it cannot be kept, the next launch asks for a sign-in again.
             try? signIns.keep(signIn)
-            (token, user) = (signIn.token, name)
+            (token, user, isSignInKnown) = (signIn.token, name, true)
             message = nil
             await billing.customerDidChange()
             await reload()
@@ -85,18 +87,20 @@ final class Shop: ObservableObject {
     ///
     /// - Throws: where an earlier one cannot be read now: nobody knows who is signed in.
     private func currentToken() throws -> String? {
-        if token == nil, let signIn = try signIns.kept() {
-            (token, user) = (signIn.token, signIn.name)
+        if !isSignInKnown {
+            let signIn = try signIns.kept()
+            (token, user, isSignInKnown) = (signIn?.token, signIn?.name, true)
         }
         return token
     }
 
     private func forgetSignIn() {
-        (token, user, coins) = (nil, nil, nil)
+        (token, user, coins, isSignInKnown) = (nil, nil, nil, true)
         do {
             try signIns.keep(nil)
         } catch {
-            message = "Signing out could not be saved on this device. Try again."
+            message =
+                "Signing out could not be saved. Sign in and out again before you pass this device on."
         }
     }
 

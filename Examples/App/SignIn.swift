@@ -4,7 +4,7 @@ import Foundation
     import Security
 #endif
 
-/// Who is signed in, and the token by which the backend knows them.
+/// A sign-in: the customer's name, and the backend's token for it.
 struct SignIn: Codable, Equatable, Sendable {
     var name: String
     var token: String
@@ -48,6 +48,7 @@ protocol SignInKeeping: Sendable {
             guard status == errSecSuccess, let data = found as? Data else {
                 throw Refused(status: status)
             }
+            // An older version of the app kept it in another form: the customer signs in again.
             return try? JSONDecoder().decode(SignIn.self, from: data)
         }
 

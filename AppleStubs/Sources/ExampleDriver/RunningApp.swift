@@ -13,6 +13,7 @@ import UIKit
     private var shop: Shop
     private var promoted: PromotedPurchases
     private let makeShop: @MainActor () -> Shop
+    private let signIns = KeptInMemory()
     /// The page that lies over the screen, what its closing does, and the sheet that holds both.
     private var page: (page: SFSafariViewController, dismiss: () -> Void, sheet: _Node)?
 
@@ -23,8 +24,7 @@ import UIKit
             serverURL: URL(string: tollgate)
         )
         let backend = URL(string: backend) ?? URL(fileURLWithPath: "/")
-        let signIns = KeptInMemory()
-        makeShop = {
+        makeShop = { [signIns] in
             Shop(
                 configuration: configuration,
                 backend: Backend(url: backend),
@@ -67,6 +67,7 @@ import UIKit
         case "gone": return await wait { !self.screen.texts.contains { $0.contains(rest) } }
         case "sign-in": await shop.signIn(rest)
         case "relaunch": relaunch()
+        case "lock-keychain": signIns.lock()
         case "press":
             let button = screen.all.first { $0.action != nil && $0.texts.contains(rest) }
             guard let action = button?.action else { return "no button '\(rest)'" }
@@ -126,9 +127,19 @@ import UIKit
 
 /// In the keychain's place, which only Apple's systems have.
 private final class KeptInMemory: SignInKeeping {
-    private let signIn = Mutex<SignIn?>(nil)
+    private struct Locked: Error {}
 
-    func kept() -> SignIn? { signIn.withLock { $0 } }
+    private let state = Mutex<(signIn: SignIn?, isLocked: Bool)>((nil, false))
 
-    func keep(_ signIn: SignIn?) { self.signIn.withLock { $0 = signIn } }
+    /// Refuses every change from now on.
+    func lock() { state.withLock { $0.isLocked = true } }
+
+    func kept() -> SignIn? { state.withLock { $0.signIn } }
+
+    func keep(_ signIn: SignIn?) throws {
+        try state.withLock { state in
+            if state.isLocked { throw Locked() }
+            state.signIn = signIn
+        }
+    }
 }

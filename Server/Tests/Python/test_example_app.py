@@ -208,6 +208,18 @@ def test_a_sign_in_outlives_the_app_until_signing_out(app):
     assert "Sign in" in app("relaunch")
 
 
+def test_a_sign_out_that_cannot_be_saved_signs_nobody_in_again(app):
+    app("wait", "Sign in")
+    app("sign-in", "regular")
+    app("wait", "0 coins")
+    app("lock-keychain")
+    app("press", "Sign out")
+    app("wait", "could not be saved")
+    # Asking for an entitlement asks the provider, which must not read the old sign-in.
+    assert app("has", "pro") != "true"
+    assert "Sign in" in app("show")
+
+
 def test_a_sign_in_that_the_backend_has_ended_asks_for_another(demo):
     process, url = start_backend(demo["Tollgate"])
     app = App(demo["Tollgate"], url)

@@ -124,6 +124,32 @@ struct PortalStateTests {
         }
     }
 
+    @Test("A plan of which only an added item was refunded is not called refunded")
+    func refundedItem() async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer()
+            try await shop.buy("pro_monthly", for: id)
+            try await shop.wait(days: 9)
+            let plan = try await shop.subscription().id
+            _ = try await shop.call(
+                "POST",
+                "/v1/subscription_items",
+                "subscription=\(plan)&price=price_pro_yearly&proration_behavior=always_invoice"
+            )
+            try await shop.stripe.refund(customer: try await shop.stripeCustomer(of: id))
+            await shop.server.tollgate.fetchWanted()
+            var browser = try await shop.server.portal(of: id)
+            #expect(try await !browser.open("/portal").text.contains("Refunded on"))
+            // Then the plan itself is refunded, too.
+            let charges = try await shop.call("GET", "/v1/charges", "")
+            let paid = charges["data"].array?.compactMap { $0["id"].string } ?? []
+            #expect(paid.count == 2)
+            _ = try await shop.call("POST", "/v1/refunds", "charge=\(paid.last ?? "")")
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await browser.open("/portal").text.contains("Refunded on 10 January 2026"))
+        }
+    }
+
     @Test("What was bought once and given back says so with the day")
     func refundedOnce() async throws {
         try await Shop.run { shop in

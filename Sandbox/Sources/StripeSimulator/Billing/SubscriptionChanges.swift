@@ -148,7 +148,7 @@ extension World {
         return lines
     }
 
-    /// What is to be paid for the rest of an item's period, which may be of another kind than before.
+    /// The price of the rest of an item's period: its share of the whole period that ends then.
     private func remainingAmount(
         of new: JSON,
         since old: JSON,
