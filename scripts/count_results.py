@@ -10,23 +10,30 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 
+# Of a long report, the end says what was expected and what came.
+LINES = 30
+
+
 def count(report):
-    """(passed, failed) of one report; skipped tests count as neither."""
-    passed = failed = 0
+    """(passed, failures) of one report; skipped tests count as neither. A failure is a text to print."""
+    passed, failures = 0, []
     for case in ElementTree.parse(report).getroot().iter("testcase"):
-        if case.find("failure") is not None or case.find("error") is not None:
-            failed += 1
+        reasons = [*case.iter("failure"), *case.iter("error")]
+        if reasons:
+            said = "\n".join(reason.text or reason.get("message") or "" for reason in reasons)
+            failures.append("\n    ".join(
+                [f"FAILED: {case.get('classname')} {case.get('name')}", *said.splitlines()[-LINES:]]))
         elif case.find("skipped") is None:
             passed += 1
-    return passed, failed
+    return passed, failures
 
 
 def is_explained(status, report):
     try:
-        passed, failed = count(report)
+        passed, failures = count(report)
     except (OSError, ElementTree.ParseError):
         return False
-    return passed + failed > 0 and (status != 0) == (failed > 0)
+    return passed + len(failures) > 0 and (status != 0) == bool(failures)
 
 
 def main():
@@ -43,11 +50,13 @@ def main():
     passed, failed = options.passed, options.failed
     for report in options.reports:
         try:
-            more_passed, more_failed = count(report)
+            more_passed, failures = count(report)
         except (OSError, ElementTree.ParseError):
             continue  # test.sh has counted it as one failure
         passed += more_passed
-        failed += more_failed
+        failed += len(failures)
+        for failure in failures:
+            print(failure)
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
 
