@@ -47,8 +47,53 @@ struct GateView: View {
             }
             Button("I accept the terms") { Task { await shop.acceptTerms() } }
         case .age:
-            if let age = shop.minimumAge {
-                Button("I am \(age) or older") { Task { await shop.stateAge(age) } }
+            if let consents = shop.consents {
+                AgeQuestion(shop: shop, consents: consents, purchase: purchase)
+            }
+        }
+    }
+}
+
+/// An age, as somebody says it by pressing a button.
+struct StatedAge: Identifiable {
+    let atLeast: Int
+    let below: Int?
+
+    var id: Int { atLeast }
+
+    var label: String {
+        switch (atLeast, below) {
+        case (0, let below?): "I am younger than \(below)"
+        case (let age, nil): "I am \(age) or older"
+        case (let age, let below?): "I am \(age) to \(below - 1)"
+        }
+    }
+
+    /// The ranges between the ages that the catalog tells apart, the youngest first.
+    static func choices(_ ages: [Int]) -> [StatedAge] {
+        zip([0] + ages, ages.map(Optional.some) + [nil]).map { StatedAge(atLeast: $0, below: $1) }
+    }
+}
+
+/// How old the customer is, and whether a parent agrees.
+struct AgeQuestion: View {
+    @ObservedObject var shop: Shop
+    let consents: Consents
+    let purchase: PendingPurchase
+
+    var body: some View {
+        if consents.isTooYoung {
+            Text("You are too young for this purchase.")
+            Button("Remove") { shop.discard(purchase) }
+        } else if consents.isAgeMissing {
+            ForEach(StatedAge.choices(consents.askedAges)) { age in
+                Button(age.label) { Task { await shop.state(age) } }
+            }
+        } else if consents.isParentalConsentMissing {
+            // Your shop asks the parent where the child cannot answer.
+            Text("Ask a parent.")
+            Button("I am the parent, and I agree") {
+                Task { await shop.recordParentalConsent() }
             }
         }
     }

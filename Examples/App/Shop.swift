@@ -26,8 +26,8 @@ final class Shop: ObservableObject {
     /// What the customer put off, while nothing else waits.
     @Published private(set) var postponed: PendingPurchase?
     @Published private(set) var missingTerms: [TermsDocument] = []
-    /// The age that must be stated, by the catalog.
-    @Published private(set) var minimumAge: Int?
+    /// What the customer said about their age, and what the catalog asks; nil: nothing to ask now.
+    @Published private(set) var consents: Consents?
     @Published var isPortalShown = false
     /// How often the inbox was looked into; only the last look decides what is shown.
     private var looks = 0
@@ -180,7 +180,7 @@ final class Shop: ObservableObject {
         // An answer that was overtaken by a later look says what was.
         guard look == looks else { return }
         missingTerms = consents?.missingTerms ?? []
-        minimumAge = consents?.minimumAge
+        self.consents = consents
         nextStep = billing.purchaseInbox.next(readiness)
     }
 
@@ -207,9 +207,19 @@ final class Shop: ObservableObject {
         await lookIntoInbox()
     }
 
-    func stateAge(_ years: Int) async {
+    func state(_ age: StatedAge) async {
         do {
-            try await billing.stateAge(atLeast: years)
+            try await billing.stateAge(atLeast: age.atLeast, below: age.below)
+        } catch {
+            message = "That could not be recorded. Try again."
+        }
+        await lookIntoInbox()
+    }
+
+    /// A shop of its own would ask the parent: by email, or with Apple's PermissionKit.
+    func recordParentalConsent() async {
+        do {
+            try await billing.recordParentalConsent(true)
         } catch {
             message = "That could not be recorded. Try again."
         }

@@ -48,6 +48,50 @@ import TollgateCore
         #expect(try await app.billing.stateAge(atLeast: 12).isAgeMissing)
     }
 
+    @Test func whoIsYoungerIsNotAskedLikeSomebodyWhoSaidNothing() async throws {
+        let app = app(Self.gates)
+        #expect(try await !app.billing.getConsents().isTooYoung)
+        let younger = try await app.billing.stateAge(atLeast: 0, below: 13)
+        #expect(younger.isAgeMissing && younger.isTooYoung && younger.ageTier == nil)
+        let older = try await app.billing.stateAge(atLeast: 13)
+        #expect(!older.isAgeMissing && !older.isTooYoung && older.statedAgeBelow == nil)
+    }
+
+    @Test(
+        arguments: [(0, nil), (12, nil), (13, 13), (15, 13), (16, 16), (18, 18), (40, 18)]
+            as [(Int, Int?)]
+    )
+    func theTierIsTheHighestAgeThatWasReached(_ age: Int, _ tier: Int?) async throws {
+        let app = app(Catalog.Gates(minimumAge: 13, ageTiers: [16], parentalConsentBelow: 18))
+        let consents = try await app.billing.stateAge(atLeast: age, below: age + 1)
+        #expect(consents.askedAges == [13, 16, 18])
+        #expect(consents.ageTier == tier)
+    }
+
+    @Test func aMinorBuysOnceAParentAgreesAndAnAdultAtOnce() async throws {
+        let app = app(Catalog.Gates(parentalConsentBelow: 18))
+        let inbox = app.billing.purchaseInbox
+        let purchase = inbox.add(productID: "pass30", origin: .promotedPayment)
+        func next() async throws -> PurchaseInbox.Step? {
+            inbox.next(try await app.billing.getPurchaseReadiness(isSetUp: true))
+        }
+        let before = try await app.billing.getConsents()
+        #expect(before.isAgeMissing && !before.isParentalConsentMissing)
+        #expect(try await next() == .pass(.age, for: purchase))
+        let minor = try await app.billing.stateAge(atLeast: 0, below: 18)
+        #expect(!minor.isAgeMissing && minor.isParentalConsentMissing)
+        #expect(try await next() == .pass(.age, for: purchase))
+        let agreed = try await app.billing.recordParentalConsent(true)
+        #expect(agreed.parentalConsentGivenAt == app.clock.now)
+        #expect(!agreed.isParentalConsentMissing)
+        #expect(try await next() == .proceed(purchase))
+        let withdrawn = try await app.billing.recordParentalConsent(false)
+        #expect(withdrawn.parentalConsentGivenAt == nil && withdrawn.isParentalConsentMissing)
+        #expect(try await next() == .pass(.age, for: purchase))
+        try await app.billing.stateAge(atLeast: 18)
+        #expect(try await next() == .proceed(purchase))
+    }
+
     @Test func nobodyCannotAgreeToAnything() async throws {
         let app = app(Self.gates)
         app.signIn(nil)

@@ -256,7 +256,9 @@ final class FakeServer: Sendable {
                     .init(document: "subscription_terms", version: $0)
                 },
             ].compactMap { $0 },
-            minimumAge: world.catalog.gates.minimumAge
+            minimumAge: world.catalog.gates.minimumAge,
+            ages: world.catalog.gates.askedAges,
+            parentalConsentBelow: world.catalog.gates.parentalConsentBelow
         )
         if (request.method, path) == ("GET", APIPath.catalog.path) {
             let slice = API.SignedCatalog(world.catalog, iat: seconds, exp: seconds + 30 * 86400)
@@ -285,6 +287,9 @@ final class FakeServer: Sendable {
                     .init(document: $0.document, version: $0.version, acceptedAt: seconds * 1000)
                 }
                 consents.age = said.age ?? consents.age
+                if let isGiven = said.parentalConsent {
+                    consents.parentalConsent = .init(isGiven: isGiven, statedAt: seconds * 1000)
+                }
             }
             consents.required = required
             world.consents[customer] = consents

@@ -9,9 +9,16 @@ public struct AgeRangeService: Sendable {
         case sharing(range: AgeRange)
         case declinedSharing
     }
+    /// Only those of iOS 26.0, and one of 26.2.
+    public enum AgeRangeDeclaration: Sendable {
+        case selfDeclared, guardianDeclared
+        @available(iOS 26.2, macOS 26.2, macCatalyst 26.2, *)
+        case guardianPaymentChecked
+    }
     public struct AgeRange: Sendable {
         public var lowerBound: Int?
         public var upperBound: Int?
+        public var ageRangeDeclaration: AgeRangeDeclaration?
     }
 
     public func requestAgeRange(
@@ -21,13 +28,14 @@ public struct AgeRangeService: Sendable {
         in viewController: UIViewController
     ) async throws -> Response {
         await MainActor.run {
-            _FakeAge.gates.append(threshold1)
+            let ages = [threshold1, threshold2, threshold3].compactMap { $0 }
+            _FakeAge.gates.append(ages)
             guard let age = _FakeAge.age else { return .declinedSharing }
-            let isOver = age >= threshold1
             return .sharing(
                 range: AgeRange(
-                    lowerBound: isOver ? threshold1 : nil,
-                    upperBound: isOver ? nil : threshold1
+                    lowerBound: ages.last { $0 <= age },
+                    upperBound: ages.first { $0 > age }.map { $0 - 1 },
+                    ageRangeDeclaration: _FakeAge.declaration
                 )
             )
         }
@@ -37,5 +45,7 @@ public struct AgeRangeService: Sendable {
 /// Stub-only: how old the person on this phone is; nil declines to say.
 @MainActor public enum _FakeAge {
     public static var age: Int?
-    public static var gates: [Int] = []
+    public static var declaration: AgeRangeService.AgeRangeDeclaration?
+    /// The ages of each call.
+    public static var gates: [[Int]] = []
 }

@@ -177,15 +177,38 @@ extension OnePhone {
             let app = TestApp()
             app.server.world.withLock { $0.catalog.gates = .init(minimumAge: 16) }
             _FakeAge.gates = []
-            for (age, isMissing) in [(nil, true), (12, true), (30, false)] as [(Int?, Bool)] {
+            for (age, stated, isTooYoung) in [(nil, nil, false), (12, 0, true), (30, 16, false)]
+                as [(Int?, Int?, Bool)]
+            {
                 _FakeAge.age = age
                 let consents = try await app.billing.requestAge(in: UIViewController())
-                #expect(consents.isAgeMissing == isMissing)
+                #expect(consents.isAgeMissing == (stated != 16))
+                #expect(consents.statedAge == stated && consents.isTooYoung == isTooYoung)
             }
-            #expect(try await app.billing.getConsents().statedAge == 16)
+            #expect(try await app.billing.getConsents().statedAgeBelow == nil)
             // It is on record: nobody is asked again.
             _ = try await app.billing.requestAge(in: UIViewController())
-            #expect(_FakeAge.gates == [16, 16, 16])
+            #expect(_FakeAge.gates == [[16], [16], [16]])
+        }
+
+        @Test func theSystemIsAskedForEveryAgeThatTheAppTellsApart() async throws {
+            let app = TestApp()
+            app.server.world.withLock {
+                $0.catalog.gates = .init(
+                    minimumAge: 13,
+                    ageTiers: [16],
+                    parentalConsentBelow: 18
+                )
+            }
+            _FakeAge.gates = []
+            _FakeAge.age = 14
+            _FakeAge.declaration = .guardianPaymentChecked
+            let consents = try await app.billing.requestAge(in: UIViewController())
+            _FakeAge.declaration = nil
+            #expect(_FakeAge.gates == [[13, 16, 18]])
+            #expect(consents.statedAge == 13 && consents.statedAgeBelow == 16)
+            #expect(consents.ageDeclaration == .guardianChecked && consents.ageTier == 13)
+            #expect(!consents.isAgeMissing && consents.isParentalConsentMissing)
         }
 
         // MARK: - Apple's sheets

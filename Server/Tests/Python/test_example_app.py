@@ -293,14 +293,15 @@ gates:
   subscription_terms_version: "2026-02"
   subscription_terms_url: https://example.com/subscription-terms
   minimum_age: 13
+  parental_consent_below: 18
 """
     (tmp_path / "catalog.yaml").write_text(catalog)
     with running_demo(tmp_path, tmp_path / "catalog.yaml") as demo:
         process, backend = start_backend(demo["Tollgate"])
         app = App(demo["Tollgate"], backend)
 
-        def consents():
-            token = login(backend, "careful")
+        def consents(name="careful"):
+            token = login(backend, name)
             _, body, _ = post(
                 backend + "/customer-session", {}, headers={"Authorization": f"Bearer {token}"})
             request = urllib.request.Request(demo["Tollgate"] + "/v1/consents", headers={
@@ -308,29 +309,48 @@ gates:
             with urllib.request.urlopen(request, timeout=20) as answer:
                 said = json.loads(answer.read())
             terms = {(one["document"], one["version"]) for one in said["terms"]}
-            return terms, (said.get("age") or {}).get("at_least")
+            age = said["age"] and (said["age"]["at_least"], said["age"].get("below"))
+            return terms, age, (said["parental_consent"] or {}).get("given")
 
         try:
             app("promote", "com.example.app.pro.monthly")
             app("sign-in", "careful")
             screen = app("wait", "I accept the terms")
             assert screen.count("Read the terms") == 2 and "Continue" not in screen
-            assert consents() == (set(), None)
+            assert consents() == (set(), None, None)
             app("press", "I accept the terms")
             # A plan is nothing that an age is asked for.
             screen = app("wait", "You chose com.example.app.pro.monthly")
             assert "I accept the terms" not in screen and "Continue" in screen
             accepted = {("terms", "2026-01"), ("subscription_terms", "2026-02")}
-            assert consents() == (accepted, None)
+            assert consents() == (accepted, None, None)
             app("press", "No, thank you")
             assert "Put off" not in app("gone", "You chose")
 
             app("promote", "com.example.app.coins100", "once")
-            screen = app("wait", "I am 13 or older")
+            screen = app("wait", "I am 13 to 17")
+            assert "I am younger than 13" in screen and "I am 18 or older" in screen
             assert "I accept the terms" not in screen and "Continue" not in screen
-            app("press", "I am 13 or older")
+            app("press", "I am younger than 13")
+            assert "Continue" not in app("wait", "You are too young for this purchase.")
+            assert consents() == (accepted, (0, 13), None)
+            app("press", "Remove")
+            app("gone", "You are too young")
+            app("press", "Sign out")
+
+            app("wait", "Sign in")
+            app("sign-in", "teen")
+            app("wait", "0 coins")
+            app("promote", "com.example.app.coins100", "once")
+            app("wait", "I accept the terms")
+            app("press", "I accept the terms")
+            app("wait", "I am 13 to 17")
+            app("press", "I am 13 to 17")
+            assert "Continue" not in app("wait", "Ask a parent.")
+            app("press", "I am the parent, and I agree")
             screen = app("wait", "You chose com.example.app.coins100")
-            assert "Continue" in screen and consents() == (accepted, 13)
+            assert "Continue" in screen
+            assert consents("teen") == (accepted, (13, 18), True)
             # Put off, it asks no more, and is taken up again when the customer wants it.
             app("press", "Later")
             assert "Continue" not in app("wait", "You chose com.example.app.coins100 earlier")

@@ -128,6 +128,81 @@ struct ConsentTests {
         }
     }
 
+    @Test("An age is a range with its source, and the catalog says which ages are asked about")
+    func ageRange() async throws {
+        try await TestServer.run { server in
+            try await adopt(
+                .init(minimumAge: 13, ageTiers: [16], parentalConsentBelow: 18),
+                server
+            )
+            let session = try await server.session(of: try await server.customer())
+            let answer = try await server.post(
+                "/v1/consents",
+                as: session,
+                #"{"age":{"at_least":13,"below":16,"declaration":"guardian_checked"}}"#
+            )
+            #expect(answer.json["age"]["below"].integer == 16)
+            #expect(answer.json["age"]["declaration"].string == "guardian_checked")
+            #expect(
+                answer.json["required"]["ages"].array?.compactMap(\.integer) == [13, 16, 18]
+            )
+            #expect(answer.json["required"]["parental_consent_below"].integer == 18)
+            // The same lower end, declared otherwise, is news; who has said it last is not.
+            let rows = try await server.rowCounts()["journal"] ?? 0
+            for body in [#"{"age":{"at_least":13}}"#, #"{"age":{"at_least":13}}"#] {
+                _ = try await server.post("/v1/consents", as: session, body)
+            }
+            #expect(try await server.rowCounts()["journal"] == rows + 1)
+            let younger = try await server.post(
+                "/v1/consents",
+                as: session,
+                #"{"age":{"at_least":0,"below":13}}"#
+            )
+            #expect(younger.json["age"]["at_least"].integer == 0)
+        }
+    }
+
+    @Test(
+        "A parent's consent is recorded, withdrawn, and survives a new start",
+        arguments: Backend.allCases
+    )
+    func parentalConsent(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let session = try await server.session(of: try await server.customer())
+            let none = try await server.get("/v1/consents", as: session)
+            #expect(none.json["parental_consent"] == .null)
+            let nothing = try await server.post(
+                "/v1/consents",
+                as: session,
+                #"{"parental_consent":false}"#
+            )
+            #expect(nothing.json["parental_consent"] == .null)
+            let given = try await server.post(
+                "/v1/consents",
+                as: session,
+                #"{"parental_consent":true}"#
+            )
+            #expect(given.json["parental_consent"]["given"].bool == true)
+            #expect(given.json["parental_consent"]["stated_at"].integer == TestServer.start)
+            await server.clock.advance(to: TestServer.start + 1000)
+            let again = try await server.post(
+                "/v1/consents",
+                as: session,
+                #"{"parental_consent":true}"#
+            )
+            #expect(again.json == given.json)
+            let withdrawn = try await server.post(
+                "/v1/consents",
+                as: session,
+                #"{"parental_consent":false}"#
+            )
+            #expect(withdrawn.json["parental_consent"]["given"].bool == false)
+            #expect(
+                withdrawn.json["parental_consent"]["stated_at"].integer == TestServer.start + 1000
+            )
+        }
+    }
+
     @Test("Nobody sees another's consents")
     func apart() async throws {
         try await TestServer.run { server in
@@ -146,6 +221,11 @@ struct ConsentTests {
             (#"{"terms":[{"document":"terms"}]}"#, "parameter_missing"),
             (#"{"age":{"at_least":0}}"#, "parameter_invalid"),
             (#"{"age":{"at_least":121}}"#, "parameter_invalid"),
+            (#"{"age":{"at_least":16,"below":16}}"#, "parameter_invalid"),
+            (#"{"age":{"at_least":16,"below":122}}"#, "parameter_invalid"),
+            (#"{"age":{"at_least":16,"declaration":"mother"}}"#, "parameter_invalid"),
+            (#"{"age":{"below":16}}"#, "parameter_missing"),
+            (#"{"parental_consent":"yes"}"#, "parameter_invalid"),
             (#"{"age":{"at_least":13.5}}"#, "parameter_invalid"),
             (#"{"age":13}"#, "parameter_invalid"), ("[]", "parameter_invalid"),
             ("{", "malformed_body"),

@@ -26,13 +26,33 @@ extension BillingSDK {
 
     /// Records the age in years that the customer says to have reached; of several the newest counts.
     ///
+    /// Example: somebody between 13 and 15 is `stateAge(atLeast: 13, below: 16)`.
+    /// - Parameters:
+    ///   - years: the age that they have reached; 0 where they are only known to be younger than `limit`.
+    ///   - limit: the age that they say not to have reached; nil where that is unknown.
     /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in;
     ///   ``BillingSDKError/requestRefused(status:code:message:)`` for an age that nobody has.
     /// - Returns: what is on record then.
     @discardableResult
-    public func stateAge(atLeast years: Int) async throws -> Consents {
+    public func stateAge(atLeast years: Int, below limit: Int? = nil) async throws -> Consents {
         try await ConsentCalls(client: client).record(
-            API.ConsentsRequest(age: .init(atLeast: years))
+            API.ConsentsRequest(age: .init(atLeast: years, below: limit))
+        )
+    }
+
+    /// Records that a parent or guardian agrees that the customer buys, or withdraws it.
+    ///
+    /// How the app asks them is the app's: an email, a code, or Apple's PermissionKit. The server keeps
+    /// the answer with its time. Only ``Consents/isParentalConsentMissing`` depends on it.
+    /// - Parameter isGiven: false withdraws what was given.
+    /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in;
+    ///   ``BillingSDKError/requestRefused(status:code:message:)`` with `too_many_statements` where it
+    ///   changed ten times within a day.
+    /// - Returns: what is on record then.
+    @discardableResult
+    public func recordParentalConsent(_ isGiven: Bool) async throws -> Consents {
+        try await ConsentCalls(client: client).record(
+            API.ConsentsRequest(parentalConsent: isGiven)
         )
     }
 

@@ -45,7 +45,7 @@ struct ConsentCalls: Sendable {
         let missing = Set(consents.missingTerms.map(\.id))
         readiness.hasAcceptedTerms = !missing.contains(TermsDocument.terms)
         readiness.hasAcceptedSubscriptionTerms = !missing.contains(TermsDocument.subscriptionTerms)
-        readiness.hasStatedAge = !consents.isAgeMissing
+        readiness.hasStatedAge = !consents.isAgeMissing && !consents.isParentalConsentMissing
         return readiness
     }
 }
@@ -70,7 +70,15 @@ extension Consents {
                     url: document.url.flatMap { URL(string: $0) }
                 )
             },
-            minimumAge: consents.required.minimumAge
+            minimumAge: consents.required.minimumAge,
+            statedAgeBelow: consents.age?.below,
+            ageDeclaration: consents.age?.declaration.flatMap(AgeDeclaration.init(rawValue:)),
+            parentalConsentGivenAt: consents.parentalConsent.flatMap { consent in
+                guard consent.isGiven else { return nil }
+                return Date(timeIntervalSince1970: TimeInterval(consent.statedAt) / 1000)
+            },
+            askedAges: consents.required.ages,
+            parentalConsentBelow: consents.required.parentalConsentBelow
         )
     }
 }

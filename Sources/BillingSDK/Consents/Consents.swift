@@ -41,26 +41,61 @@ public struct Consents: Codable, Hashable, Sendable {
         }
     }
 
+    /// How an age was declared, as
+    /// [Apple tells it apart](https://developer.apple.com/documentation/declaredagerange/agerangeservice/agerangedeclaration).
+    public enum AgeDeclaration: String, Codable, Hashable, Sendable {
+        /// By the customers themselves.
+        case selfDeclared = "self_declared"
+        /// By the customers themselves, and checked: a payment method, an identity document, another way.
+        case selfChecked = "self_checked"
+        /// By a parent or guardian.
+        case guardianDeclared = "guardian_declared"
+        /// By a parent or guardian, and checked.
+        case guardianChecked = "guardian_checked"
+    }
+
     /// Everything that was accepted, older versions too.
     public let acceptances: [Acceptance]
-    /// The age in years that the customer says to have reached; nil until they did.
+    /// The age in years that the customer says to have reached; nil until they said something, 0 where
+    /// they only said to be younger than ``statedAgeBelow``.
     public let statedAge: Int?
+    /// The age in years that the customer says not to have reached; nil where they said nothing of the kind.
+    public let statedAgeBelow: Int?
+    /// How the age was declared; nil where that is unknown.
+    public let ageDeclaration: AgeDeclaration?
+    /// When a parent or guardian agreed, by the server's clock; nil where none did, or they withdrew it.
+    public let parentalConsentGivenAt: Date?
     /// The documents that must be accepted today.
     public let requiredTerms: [TermsDocument]
     /// The age in years that must be stated; nil: none.
     public let minimumAge: Int?
+    /// The ages in years that the app tells apart, ascending, ``minimumAge`` among them; ask about these.
+    public let askedAges: [Int]
+    /// The age in years below which a parent or guardian must have agreed; nil: none.
+    public let parentalConsentBelow: Int?
 
     /// Consents from their parts, for previews and tests.
     public init(
         acceptances: [Acceptance],
         statedAge: Int?,
         requiredTerms: [TermsDocument],
-        minimumAge: Int?
+        minimumAge: Int?,
+        statedAgeBelow: Int? = nil,
+        ageDeclaration: AgeDeclaration? = nil,
+        parentalConsentGivenAt: Date? = nil,
+        askedAges: [Int]? = nil,
+        parentalConsentBelow: Int? = nil
     ) {
         self.acceptances = acceptances
         self.statedAge = statedAge
+        self.statedAgeBelow = statedAgeBelow
+        self.ageDeclaration = ageDeclaration
+        self.parentalConsentGivenAt = parentalConsentGivenAt
         self.requiredTerms = requiredTerms
         self.minimumAge = minimumAge
+        self.askedAges =
+            askedAges ?? Set([minimumAge, parentalConsentBelow].compactMap { $0 }).sorted()
+        self.parentalConsentBelow = parentalConsentBelow
     }
 
     /// The required documents that were not accepted in their version of today; ask for these.
@@ -74,7 +109,26 @@ public struct Consents: Codable, Hashable, Sendable {
 
     /// Whether an age is asked for and none that suffices was stated.
     public var isAgeMissing: Bool {
-        guard let minimumAge else { return false }
-        return statedAge.map { $0 < minimumAge } ?? true
+        guard let statedAge else { return minimumAge != nil || parentalConsentBelow != nil }
+        return minimumAge.map { statedAge < $0 } ?? false
+    }
+
+    /// Whether the customer said to be younger than the catalog asks; asking them again changes nothing.
+    public var isTooYoung: Bool {
+        guard let minimumAge, let statedAgeBelow else { return false }
+        return statedAgeBelow <= minimumAge
+    }
+
+    /// The highest of ``askedAges`` that the customer says to have reached; nil where that is none.
+    public var ageTier: Int? {
+        guard let statedAge else { return nil }
+        return askedAges.last { $0 <= statedAge }
+    }
+
+    /// Whether a parent or guardian has yet to agree; a customer who may be younger than
+    /// ``parentalConsentBelow`` counts as younger.
+    public var isParentalConsentMissing: Bool {
+        guard let parentalConsentBelow, let statedAge else { return false }
+        return statedAge < parentalConsentBelow && parentalConsentGivenAt == nil
     }
 }

@@ -12,7 +12,8 @@ public enum PurchaseGate: String, Hashable, Sendable, CaseIterable {
     case terms
     /// The subscription terms too, for subscriptions.
     case subscriptionTerms
-    /// The age was stated, for purchases that are paid once.
+    /// The age was stated, for purchases that are paid once; and a parent or guardian agreed where the
+    /// catalog asks for that.
     case age
 }
 
@@ -26,7 +27,8 @@ public struct PurchaseReadiness: Hashable, Sendable {
     public var hasAcceptedTerms = false
     /// Whether the current version of the subscription terms is accepted.
     public var hasAcceptedSubscriptionTerms = false
-    /// Whether the customer's age was stated.
+    /// Whether the customer's age was stated, and a parent or guardian agreed where the catalog asks for
+    /// that.
     public var hasStatedAge = false
     /// Products that the customer has, of which there can be only one.
     public var ownedProductIDs: Set<String> = []

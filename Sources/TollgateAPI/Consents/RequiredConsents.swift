@@ -6,21 +6,47 @@ extension API {
         public var terms: [Document]
         /// The age in years that must be stated; nil: none.
         public var minimumAge: Int?
+        /// The ages in years that the age question asks about, ascending, `minimumAge` among them.
+        public var ages: [Int]
+        /// The age in years below which a parent or guardian must have agreed; nil: none.
+        public var parentalConsentBelow: Int?
 
-        public init(terms: [Document] = [], minimumAge: Int? = nil) {
+        public init(
+            terms: [Document] = [],
+            minimumAge: Int? = nil,
+            ages: [Int] = [],
+            parentalConsentBelow: Int? = nil
+        ) {
             self.terms = terms
             self.minimumAge = minimumAge
+            self.ages = ages
+            self.parentalConsentBelow = parentalConsentBelow
         }
 
         private enum CodingKeys: String, CodingKey {
-            case terms
+            case terms, ages
             case minimumAge = "minimum_age"
+            case parentalConsentBelow = "parental_consent_below"
+        }
+
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            terms = try container.decode([Document].self, forKey: .terms)
+            minimumAge = try container.decodeIfPresent(Int.self, forKey: .minimumAge)
+            // An older server asks about one age.
+            ages =
+                try container.decodeIfPresent([Int].self, forKey: .ages)
+                ?? minimumAge.map { [$0] } ?? []
+            parentalConsentBelow =
+                try container.decodeIfPresent(Int.self, forKey: .parentalConsentBelow)
         }
 
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(terms, forKey: .terms)
             try container.encode(minimumAge, forKey: .minimumAge)
+            try container.encode(ages, forKey: .ages)
+            try container.encode(parentalConsentBelow, forKey: .parentalConsentBelow)
         }
 
         /// A document that must be accepted.

@@ -118,9 +118,7 @@ extension Catalog {
                 "a storefront is a country in three capital letters, like USA"
             )
         }
-        if let age = gates.minimumAge, !(1...120).contains(age) {
-            report.add(at: [.key("gates"), .key("minimum_age")], "an age is between 1 and 120")
-        }
+        addAges(to: &report)
         if gates.termsVersion == nil, gates.termsURL != nil {
             report.add(
                 at: [.key("gates"), .key("terms_url")],
@@ -134,6 +132,39 @@ extension Catalog {
             )
         }
         return report.problems
+    }
+
+    private func addAges(to report: inout CatalogReport) {
+        var ages: [([CatalogProblem.Step], Int)] = []
+        if let age = gates.minimumAge { ages.append(([.key("minimum_age")], age)) }
+        if let age = gates.parentalConsentBelow {
+            ages.append(([.key("parental_consent_below")], age))
+        }
+        for (index, age) in (gates.ageTiers ?? []).enumerated() {
+            ages.append(([.key("age_tiers"), .index(index)], age))
+        }
+        for (place, age) in ages where !(1...120).contains(age) {
+            report.add(at: [.key("gates")] + place, "an age is between 1 and 120")
+        }
+        if let tiers = gates.ageTiers, tiers != Set(tiers).sorted() {
+            report.add(
+                at: [.key("gates"), .key("age_tiers")],
+                "write each age once, the lowest first, like [13, 16, 18]"
+            )
+        }
+        let asked = gates.askedAges
+        if asked.count > 3 {
+            report.add(
+                at: [.key("gates"), .key("age_tiers")],
+                "Apple's age question has three ages at most; ‘minimum_age’ and ‘parental_consent_below’ count too"
+            )
+        }
+        if zip(asked, asked.dropFirst()).contains(where: { $1 - $0 < 2 }) {
+            report.add(
+                at: [.key("gates"), .key("age_tiers")],
+                "Apple's age question needs ages at least two years apart"
+            )
+        }
     }
 }
 

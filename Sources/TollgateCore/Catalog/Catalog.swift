@@ -253,19 +253,35 @@ extension Catalog {
         public var subscriptionTermsURL: String?
         /// The age in years that a customer must state to have reached.
         public var minimumAge: Int?
+        /// Further ages in years that the app tells apart, ascending.
+        public var ageTiers: [Int]?
+        /// The age in years below which a parent or guardian must have agreed.
+        public var parentalConsentBelow: Int?
+
+        /// The ages that the age question asks about, ascending.
+        ///
+        /// Apple's sheet takes up to three, and ranges of two years at least.
+        /// <https://developer.apple.com/documentation/declaredagerange/requesting-people-share-their-age-range-with-your-app>
+        public var askedAges: [Int] {
+            Set([minimumAge, parentalConsentBelow].compactMap(\.self) + (ageTiers ?? [])).sorted()
+        }
 
         public init(
             termsVersion: String? = nil,
             termsURL: String? = nil,
             subscriptionTermsVersion: String? = nil,
             subscriptionTermsURL: String? = nil,
-            minimumAge: Int? = nil
+            minimumAge: Int? = nil,
+            ageTiers: [Int]? = nil,
+            parentalConsentBelow: Int? = nil
         ) {
             self.termsVersion = termsVersion
             self.termsURL = termsURL
             self.subscriptionTermsVersion = subscriptionTermsVersion
             self.subscriptionTermsURL = subscriptionTermsURL
             self.minimumAge = minimumAge
+            self.ageTiers = ageTiers
+            self.parentalConsentBelow = parentalConsentBelow
         }
 
         enum CodingKeys: String, CodingKey {
@@ -274,6 +290,8 @@ extension Catalog {
             case subscriptionTermsVersion = "subscription_terms_version"
             case subscriptionTermsURL = "subscription_terms_url"
             case minimumAge = "minimum_age"
+            case ageTiers = "age_tiers"
+            case parentalConsentBelow = "parental_consent_below"
         }
     }
 }

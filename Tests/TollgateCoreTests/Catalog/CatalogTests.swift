@@ -369,6 +369,10 @@ struct CatalogTests {
         },
         Bound("past_due_grace", 0...2_592_000_000) { $0.pastDueGrace = $1 },
         Bound("gates.minimum_age", 1...120) { $0.gates.minimumAge = Int($1) },
+        Bound("gates.parental_consent_below", 1...120) {
+            $0.gates.parentalConsentBelow = Int($1)
+        },
+        Bound("gates.age_tiers[0]", 1...120) { $0.gates.ageTiers = [Int($1)] },
     ]
 
     @Test("a number or a length is allowed up to its bounds, and not beyond", arguments: bounds)
@@ -432,6 +436,24 @@ struct CatalogTests {
                 [.key("past_due_grace")],
             ]
         )
+    }
+
+    /// Apple's question takes three ages at most, and ranges of two years at least.
+    @Test(
+        "the ages that an app tells apart are those that Apple's question can take",
+        arguments: [
+            (13, [16], 18, true), (nil, [13, 15, 18], nil, true), (13, [13, 18], 18, true),
+            (13, [16, 20], 18, false), (13, [14], nil, false), (nil, [18, 13], nil, false),
+            (nil, [13, 13], nil, false), (17, [], 18, false), (13, nil, 18, true),
+        ] as [(Int?, [Int]?, Int?, Bool)]
+    )
+    func ages(_ minimum: Int?, _ tiers: [Int]?, _ consent: Int?, _ isSound: Bool) {
+        var catalog = Self.sound
+        catalog.gates.minimumAge = minimum
+        catalog.gates.ageTiers = tiers
+        catalog.gates.parentalConsentBelow = consent
+        let places = catalog.validate().map { String($0.description.prefix { $0 != ":" }) }
+        #expect(Set(places) == (isSound ? [] : ["gates.age_tiers"]))
     }
 
     /// The words of `catalog.yaml`: adopted catalogs are kept for ever, so they never change.

@@ -192,7 +192,7 @@ extension YAMLReading {
             "‘gates’",
             keys: [
                 "terms_version", "terms_url", "subscription_terms_version",
-                "subscription_terms_url", "minimum_age",
+                "subscription_terms_url", "minimum_age", "age_tiers", "parental_consent_below",
             ]
         )
         return Catalog.Gates(
@@ -200,7 +200,9 @@ extension YAMLReading {
             termsURL: text(fields, "terms_url"),
             subscriptionTermsVersion: text(fields, "subscription_terms_version"),
             subscriptionTermsURL: text(fields, "subscription_terms_url"),
-            minimumAge: wholeNumber(fields, "minimum_age")
+            minimumAge: wholeNumber(fields, "minimum_age"),
+            ageTiers: fields.values["age_tiers"] == nil ? nil : wholeNumbers(fields, "age_tiers"),
+            parentalConsentBelow: wholeNumber(fields, "parental_consent_below")
         )
     }
 }

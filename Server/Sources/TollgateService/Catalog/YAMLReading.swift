@@ -184,6 +184,15 @@ package struct YAMLReading {
         }
     }
 
+    mutating func wholeNumbers(_ fields: Fields, _ key: String) -> [Int] {
+        // As in `texts`; what cannot be read is reported already.
+        list(fields, key).map { place in
+            scalar(place, shape: "a whole number, like 16") { scalar in
+                scalar.style == .plain ? Int(scalar.string) : nil
+            } ?? 1
+        }
+    }
+
     mutating func truth(_ fields: Fields, _ key: String) -> Bool? {
         scalar(fields.values[key], shape: "true or false") { Bool($0.string) }
     }

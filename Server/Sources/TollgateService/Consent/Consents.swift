@@ -10,9 +10,15 @@ public import TollgateCore
 private struct ConsentStatement: Codable {
     var terms: API.Consents.Acceptance?
     var age: API.Consents.AgeStatement?
+    var parentalConsent: Bool?
+
+    enum CodingKeys: String, CodingKey {
+        case terms, age
+        case parentalConsent = "parental_consent"
+    }
 }
 
-/// The terms that customers accepted, and the ages they stated.
+/// The terms that customers accepted, the ages they stated, and whether a parent agrees.
 public struct Consents: Sendable {
     let records: RecordStore
     let clocks: Clocks
@@ -37,6 +43,12 @@ public struct Consents: Sendable {
                 age.statedAt = said.stated.milliseconds
                 consents.age = age
             }
+            if let isGiven = statement.parentalConsent {
+                consents.parentalConsent = .init(
+                    isGiven: isGiven,
+                    statedAt: said.stated.milliseconds
+                )
+            }
         }
         consents.terms.sort {
             ($0.document, $0.acceptedAt ?? 0) < ($1.document, $1.acceptedAt ?? 0)
@@ -50,7 +62,7 @@ public struct Consents: Sendable {
     /// first acceptance stands.
     ///
     /// - Throws: refusals 400 for a document or version that no catalog of this server ever had, or
-    ///   an age that nobody has.
+    ///   an age that nobody has; 429 for the eleventh statement about age within a day.
     public func record(
         _ request: API.ConsentsRequest,
         of customer: Customer.ID
@@ -60,9 +72,7 @@ public struct Consents: Sendable {
             throw Refusal.invalid("terms", "At most ten documents at a time.")
         }
         for acceptance in terms { try requireKnown(acceptance) }
-        if let age = request.age, !(1...120).contains(age.atLeast) {
-            throw Refusal.invalid("age.at_least", "An age is between 1 and 120.")
-        }
+        if let age = request.age { try requirePossible(age) }
         for acceptance in terms {
             let statement = ConsentStatement(
                 terms: .init(document: acceptance.document, version: acceptance.version)
@@ -70,30 +80,67 @@ public struct Consents: Sendable {
             let key = RowKey("consent", customer.rawValue, acceptance.document, acceptance.version)
             try await journal(statement, of: customer, dedupeKey: key)
         }
-        if let age = request.age, try await given(by: customer).age?.atLeast != age.atLeast {
-            try await requireFewAges(customer)
-            try await journal(
-                ConsentStatement(age: .init(atLeast: age.atLeast)),
-                of: customer,
-                dedupeKey: RowKey("age", customer.rawValue, random.id(""))
-            )
+        if var age = request.age {
+            age.statedAt = nil
+            var known = try await given(by: customer).age
+            known?.statedAt = nil
+            if age != known { try await journalNews(ConsentStatement(age: age), of: customer) }
+        }
+        if let isGiven = request.parentalConsent {
+            let known = try await given(by: customer).parentalConsent?.isGiven
+            // Nobody withdraws what was never given.
+            if isGiven != known ?? false {
+                try await journalNews(ConsentStatement(parentalConsent: isGiven), of: customer)
+            }
         }
         return try await given(by: customer)
     }
 
+    /// - Throws: the refusal 400 for an age that nobody has.
+    private func requirePossible(_ age: API.Consents.AgeStatement) throws {
+        // Who is younger than the lowest age that was asked about has reached none of them.
+        guard ((age.below == nil ? 1 : 0)...120).contains(age.atLeast) else {
+            throw Refusal.invalid(
+                "age.at_least",
+                "An age is between 1 and 120; 0 needs ‘below’ beside it."
+            )
+        }
+        if let below = age.below, !((age.atLeast + 1)...121).contains(below) {
+            throw Refusal.invalid(
+                "age.below",
+                "‘below’ is an age in years above ‘at_least’, at most 121."
+            )
+        }
+        if let declaration = age.declaration,
+            !API.Consents.AgeStatement.declarations.contains(declaration)
+        {
+            let words = API.Consents.AgeStatement.declarations.joined(separator: ", ")
+            throw Refusal.invalid("age.declaration", "The values are: \(words).")
+        }
+    }
+
+    /// Journals what differs from the last statement of its kind.
+    private func journalNews(_ statement: ConsentStatement, of customer: Customer.ID) async throws {
+        try await requireFewStatements(customer)
+        let kind = statement.age == nil ? "parental_consent" : "age"
+        let key = RowKey(kind, customer.rawValue, random.id(""))
+        try await journal(statement, of: customer, dedupeKey: key)
+    }
+
     /// An age changes once a year; who changes it all day only fills the journal.
-    private func requireFewAges(_ customer: Customer.ID) async throws {
+    private func requireFewStatements(_ customer: Customer.ID) async throws {
         let yesterday = await clocks.now().advanced(by: -86_400_000)
         let stated = try await records.journal.said(by: customer).filter { said in
             let statement = try? APIJSON.decode(ConsentStatement.self, from: Data(said.body))
-            return said.stated > yesterday && statement?.age != nil
+            return said.stated > yesterday
+                && (statement?.age != nil || statement?.parentalConsent != nil)
         }
         guard stated.count < 10 else {
             throw Refusal(
                 429,
                 .invalidRequestError,
                 "too_many_statements",
-                "The age was stated ten times within a day; try again tomorrow.",
+                "Age and parental consent were stated ten times within a day; try again tomorrow.",
                 param: "age"
             )
         }

@@ -17,7 +17,9 @@ extension API.RequiredConsents {
                     )
                 },
             ].compactMap(\.self),
-            minimumAge: gates.minimumAge
+            minimumAge: gates.minimumAge,
+            ages: gates.askedAges,
+            parentalConsentBelow: gates.parentalConsentBelow
         )
     }
 }
