@@ -18,6 +18,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -88,11 +89,23 @@ let package = Package(
             ]
         ),
 
+        // Spans of the server's work, sent to a collector of OpenTelemetry.
+        .target(
+            name: "Traces",
+            dependencies: [.product(name: "Tracing", package: "swift-distributed-tracing")]
+        ),
+        .testTarget(
+            name: "TracesTests",
+            dependencies: [
+                "Traces", .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]
+        ),
+
         // MARK: - Where what they say is kept
         .target(
             name: "Storage",
             dependencies: [
-                "TextFormats", .core, .product(name: "Crypto", package: "swift-crypto"),
+                "TextFormats", "Traces", .core, .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),
         // Gathers small writes of SQLite's into large ones.
@@ -127,7 +140,7 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Reports", "Storage", .api, .core,
+                "Reports", "Storage", "Traces", .api, .core,
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),
@@ -136,7 +149,7 @@ let package = Package(
         .target(
             name: "AppStoreConnector",
             dependencies: [
-                "AppStoreAPI", "Reports", "Storage", "Stores", "StrictJSON", .api, .core,
+                "AppStoreAPI", "Reports", "Storage", "Stores", "StrictJSON", "Traces", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -145,8 +158,8 @@ let package = Package(
         .target(
             name: "StripeConnector",
             dependencies: [
-                "Reports", "Storage", "Stores", "StrictJSON", "StripeAPI", "TextFormats", .api,
-                .core,
+                "Reports", "Storage", "Stores", "StrictJSON", "StripeAPI", "TextFormats", "Traces",
+                .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -155,8 +168,8 @@ let package = Package(
         .target(
             name: "GooglePlayConnector",
             dependencies: [
-                "GooglePlayAPI", "Reports", "Storage", "Stores", "StrictJSON", "TextFormats", .api,
-                .core,
+                "GooglePlayAPI", "Reports", "Storage", "Stores", "StrictJSON", "TextFormats",
+                "Traces", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -196,7 +209,7 @@ let package = Package(
             name: "TollgateServer",
             dependencies: [
                 "AppStoreConnector", "CCurl", "GooglePlayConnector", "Reports", "Storage", "Stores",
-                "StripeConnector", "TextFormats", "TollgateAssembly", "TollgateService",
+                "StripeConnector", "TextFormats", "TollgateAssembly", "TollgateService", "Traces",
                 .acceptedConnections, .api, .core, .markup,
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -208,6 +221,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
             resources: [.embedInCode("Pages")]
         ),
@@ -237,7 +251,8 @@ let package = Package(
                 "GooglePlayConnector",
                 "Reports", "Storage", "StoragePostgres", "StorageSQLite", "Stores", "StrictJSON",
                 "StripeAPI", "StripeConnector",
-                "TollgateAssembly", "TollgateServer", "TollgateService", "TollgateSimulation", .api,
+                "TollgateAssembly", "TollgateServer", "TollgateService", "TollgateSimulation",
+                "Traces", .api,
                 .appStoreSimulator, .commandOutput, .googlePlaySimulator, .sandboxCommands, .core,
                 .markup, .sandboxClock, .stripeSimulator,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

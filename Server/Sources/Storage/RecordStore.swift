@@ -1,4 +1,5 @@
 public import TollgateCore
+internal import Traces
 
 /// The journal and what is derived from it, on one database.
 ///
@@ -48,7 +49,7 @@ public struct RecordStore: Sendable {
     ///
     /// - Throws: `StorageError`; nothing is half done.
     public func submit(_ item: JournalItem) async throws -> JournalOutcome {
-        try await writer.submit(item)
+        try await Traces.span("commit") { try await writer.submit(item) }
     }
 
     /// Journals one statement of our own, as `submit`.

@@ -2,6 +2,7 @@ public import Reports
 public import Storage
 public import TollgateAPI
 public import TollgateCore
+internal import Traces
 
 /// One store's side of the context: the only code that knows the store by name.
 public protocol StoreConnector: Sendable {
@@ -115,8 +116,10 @@ extension StoreConnector {
     public func check(_ message: ReceivedMessage) async throws {}
 
     public func receive(_ message: ReceivedMessage) async throws -> MessageOutcome {
-        try await check(message)
-        let translation = try translate(message, at: await context.clocks.now())
+        let translation = try await Traces.span("verify and translate") {
+            try await check(message)
+            return try translate(message, at: await context.clocks.now())
+        }
         return try await context.journal(translation, of: store, from: message)
     }
 

@@ -4,6 +4,7 @@ public import Stores
 public import StripeAPI
 internal import TollgateAPI
 public import TollgateCore
+internal import Traces
 
 /// Stripe's room: what it sends, what it is asked, and what its account holds.
 public final class StripeConnector: StoreConnector {
@@ -76,9 +77,12 @@ public final class StripeConnector: StoreConnector {
     }
 
     public func receive(_ message: ReceivedMessage) async throws -> MessageOutcome {
-        let event = try messages.event(message)
-        var translation = messages.translate(event, from: message)
-        translation.questions = try await reads.rereads(for: event)
+        let (event, translation) = try await Traces.span("verify and translate") {
+            let event = try messages.event(message)
+            var translation = messages.translate(event, from: message)
+            translation.questions = try await reads.rereads(for: event)
+            return (event, translation)
+        }
         let receipt = try await context.journal(translation, of: store, from: message)
         // Told twice, it is done twice: a crash may have come between the two.
         if event.type == .customerDeleted, let customer = event.objectID {

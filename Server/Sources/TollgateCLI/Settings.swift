@@ -33,6 +33,7 @@ enum Settings {
         "ALERTS_EMAIL_USERNAME", "ALERTS_EMAIL_PASSWORD", "ALERTS_EMAIL_FROM", "ALERTS_EMAIL_TO",
         "ALERTS_EMAIL_CA_FILE",
         "ALERTS_QUIET_FROM", "ALERTS_QUIET_TO", "ALERTS_QUIET_TIME_ZONE",
+        "TRACES_ENDPOINT", "TRACES_HEADERS", "TRACES_SAMPLE_RATIO",
     ]
 
     /// What this repository's tests and scripts are told; servers that they start inherit it.

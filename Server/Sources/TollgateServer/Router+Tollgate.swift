@@ -13,14 +13,16 @@ public import TollgateService
 ///   - alertTrial: a test message to every channel of alarms, by the settings of the moment; `nil`: the
 ///     page **Doctor** has no button for it.
 ///   - answersMetrics: whether `/metrics` and `/readyz` are among them.
+///   - isTraced: whether each request is measured as a span.
 public func buildRouter(
     _ tollgate: Tollgate,
     levers: DashboardLevers? = nil,
     checkUp: CheckUp? = nil,
     alertTrial: (@Sendable () -> AlertTrial)? = nil,
-    answersMetrics: Bool = true
+    answersMetrics: Bool = true,
+    isTraced: Bool = false
 ) throws -> Router<ServerRequestContext> {
-    try router(tollgate) { router in
+    try router(tollgate, isTraced: isTraced) { router in
         try addRoutes(to: router, tollgate, levers, checkUp, alertTrial)
         if answersMetrics { addMetrics(to: router, tollgate) }
     }
@@ -36,12 +38,14 @@ public func buildMetricsRouter(_ tollgate: Tollgate) -> Router<ServerRequestCont
 
 private func router(
     _ tollgate: Tollgate,
+    isTraced: Bool = false,
     _ addRoutes: (Router<ServerRequestContext>) throws -> Void
 ) rethrows -> Router<ServerRequestContext> {
     // Laid out once without middleware, so that a refusal can name the methods that an address takes.
     let plan = Router(context: ServerRequestContext.self, options: .autoGenerateHeadEndpoints)
     try addRoutes(plan)
     let router = Router(context: ServerRequestContext.self, options: .autoGenerateHeadEndpoints)
+    if isTraced { router.add(middleware: RequestSpans()) }
     router.add(
         middleware: ErrorResponse(counters: tollgate.counters, allowed: AllowedMethods(plan.routes))
     )

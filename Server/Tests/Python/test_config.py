@@ -86,6 +86,7 @@ alerts:
     to: [ops@example.com, boss@example.com]
     ca_file: mail-root.pem
   quiet_hours: {from: "22:00", to: "07:00", time_zone: Europe/Berlin}
+traces: {endpoint: "http://127.0.0.1:4318", headers: ["Authorization: Bearer x"], sample_ratio: 0.1}
 """
 
 
@@ -135,6 +136,7 @@ def test_mistakes_have_a_place_and_a_remedy(tmp_path, text, line, column, words)
         assert (error["line"], error["column"]) == (line, column), error
 
 
+HOOK = "  webhook: https://hooks.example.com/x\n"
 MAIL = "host: smtp.example.com, from: a@example.com, to: [b@example.com]"
 
 
@@ -154,9 +156,17 @@ MAIL = "host: smtp.example.com, from: a@example.com, to: [b@example.com]"
     ("quiet_hours: {from: 22:00, to: 022:00, time_zone: UTC}", "022:00", "no time of day"),
     ("quiet_hours: {from: 22:00, to: '22:00', time_zone: UTC}", "'22:00'", "have no length"),
     ("quiet_hours: {from: 22:00, to: 07:00, time_zone: Europe/Berln}", "Europe", "did you mean ‘Europe/Berlin’?"),
+    ("after: {question: soon}", "soon", "no span of time; write it like 30m"),
+    ("before: {expiry: 0d}", "0d", "no span of time"),
+    ("disk_percent: 101", "101", "from 1 to 100"),
+    ("disk_percent: 5", "5", "needs ‘webhook’"),
+    ("webhook: http://hooks.example.com/s3cret", "http:", "Nothing is sent to this URL"),
+    ("webhook: https://127.0.0.1/s3cret", "https:", "its address is not public"),
+    ("secret: s3cret", "s3cret", "it is not whsec_"),
 ])
-def test_mistakes_in_mail_and_quiet_hours_have_a_place_and_a_remedy(tmp_path, alerts, at, words):
-    (error,) = check(tmp_path, f"alerts:\n  {alerts}\n")["errors"]
+def test_mistakes_in_alarms_have_a_place_and_a_remedy(tmp_path, alerts, at, words):
+    channel = "" if "email" in alerts or "webhook: http" in alerts or at == "5" else HOOK
+    (error,) = check(tmp_path, f"alerts:\n  {alerts}\n{channel}")["errors"]
     assert words in error["message"] and "s3cret" not in error["message"], error
     assert (error["line"], error["column"]) == (2, 3 + alerts.index(at)), error
 
@@ -487,16 +497,14 @@ def test_an_alarm_is_told_to_the_chat_that_the_file_names(folder):
 
 
 @pytest.mark.parametrize("alerts, words", [
-    ("disk_percent: 5", "TOLLGATE_ALERTS_DISK_PERCENT needs TOLLGATE_ALERTS_WEBHOOK"),
-    ("webhook: http://hooks.example.com/s3cret", "TOLLGATE_ALERTS_WEBHOOK: Nothing is sent to this URL"),
-    ("webhook: https://127.0.0.1/s3cret", "its address is not public"),
-    ("webhook: https://hooks.example.com/x, secret: s3cret", "TOLLGATE_ALERTS_SECRET: it is not whsec_"),
-    ("webhook: https://hooks.example.com/x, after: {question: soon}", "'soon' is no span of time"),
-    ("webhook: https://hooks.example.com/x, disk_percent: 101", "101 is more than 100"),
+    ({"DISK_PERCENT": "5"}, "TOLLGATE_ALERTS_DISK_PERCENT: this needs ‘webhook’ (TOLLGATE_ALERTS_WEBHOOK)"),
+    ({"WEBHOOK": "http://hooks.example.com/s3cret"}, "TOLLGATE_ALERTS_WEBHOOK: Nothing is sent to this URL"),
+    ({"WEBHOOK": "https://hooks.example.com/x", "SECRET": "s3cret"}, "TOLLGATE_ALERTS_SECRET: it is not whsec_"),
+    ({"WEBHOOK": "https://hooks.example.com/x", "AFTER_QUESTION": "soon"}, "TOLLGATE_ALERTS_AFTER_QUESTION: this is no"),
 ])
 def test_alarms_that_are_set_up_wrong_are_refused_at_the_start(folder, alerts, words):
-    (folder / "tollgate.yaml").write_text(KEYS + f"alerts: {{{alerts}}}\n")
-    ended = tollgate(folder, "serve")
+    (folder / "tollgate.yaml").write_text(KEYS)
+    ended = tollgate(folder, "serve", **{f"TOLLGATE_ALERTS_{name}": text for name, text in alerts.items()})
     assert ended.returncode == 2 and words in ended.stderr, ended.stderr
     assert "s3cret" not in ended.stderr
 

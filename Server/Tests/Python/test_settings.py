@@ -73,6 +73,12 @@ def test_k3_a_wrong_database_is_named_without_its_password(tmp_path, location):
     (KEYS | {"TOLLGATE_DATABSE": "sqlite:x"}, "Did you mean TOLLGATE_DATABASE?"),
     (KEYS | {"TOLLGATE_URL": "https://billing.example.com"}, "TOLLGATE_URL is not a setting"),
     (KEYS | {"TOLLGATE_CONNECTIONS_PER_ADDRESS": "0"}, "'0' is not a number above 0"),
+    (KEYS | {"TOLLGATE_TRACES_ENDPOINT": "collector:4318"}, "is not the address of a collector"),
+    (KEYS | {"TOLLGATE_TRACES_SAMPLE_RATIO": "0.1"}, "TOLLGATE_TRACES_SAMPLE_RATIO: this needs"),
+    (KEYS | {"TOLLGATE_TRACES_ENDPOINT": "http://127.0.0.1:4318", "TOLLGATE_TRACES_SAMPLE_RATIO": "1.5"},
+     "a ratio is a number above 0 and up to 1"),
+    (KEYS | {"TOLLGATE_TRACES_ENDPOINT": "http://127.0.0.1:4318", "TOLLGATE_TRACES_HEADERS": "S3CRET"},
+     "write each header like ‘Authorization: Bearer KEY’"),
     ({"TOLLGATE_SECRET_KEY": "sk_test_demo", "TOLLGATE_PUBLISHABLE_KEY": "pk_test_demo"},
      "try the server out on this machine with --demo"),
 ])

@@ -164,7 +164,7 @@ struct TestServer: Sendable {
             ),
             googlePlay: googlePlay ?? GooglePlaySetUp(),
             webhooks: { try await receiver.take($0) },
-            mails: { mail, _ in try mailbox.take(mail) },
+            mails: { mail, _ in try await mailbox.take(mail) },
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },
                 wall: { wall.now },
@@ -356,6 +356,9 @@ final class Mailbox: Sendable {
     private let state = Mutex<(mails: [Mail], tries: Int, failures: [String: MailFailed])>(
         ([], 0, [:])
     )
+    /// Recipients whose mail waits, and what ends the wait when another one's came.
+    private let held = Mutex<[String: AsyncStream<Void>]>([:])
+    private let ends = Mutex<[String: AsyncStream<Void>.Continuation]>([:])
 
     /// The mails that were taken.
     var mails: [Mail] { state.withLock { $0.mails } }
@@ -367,7 +370,16 @@ final class Mailbox: Sendable {
         state.withLock { $0.failures[recipient] = failure }
     }
 
-    func take(_ mail: Mail) throws {
+    /// Takes mail for one recipient only after the other one's has come.
+    func hold(_ recipient: String, until other: String) {
+        let (stream, end) = AsyncStream<Void>.makeStream()
+        held.withLock { $0[recipient] = stream }
+        ends.withLock { $0[other] = end }
+    }
+
+    func take(_ mail: Mail) async throws {
+        if let stream = held.withLock({ $0[mail.recipient] }) { for await _ in stream {} }
+        defer { ends.withLock { $0[mail.recipient] }?.finish() }
         try state.withLock { state in
             state.tries += 1
             if let failure = state.failures[mail.recipient] { throw failure }

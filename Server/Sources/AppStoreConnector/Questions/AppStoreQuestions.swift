@@ -4,6 +4,7 @@ internal import Storage
 internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
+internal import Traces
 
 /// Asks the App Store what its messages did not carry.
 struct AppStoreQuestions: Sendable {
@@ -36,7 +37,9 @@ struct AppStoreQuestions: Sendable {
                     round.beginKind()
                     for wanted in rows where round.goesOn {
                         try await prolong()
-                        try await ask(wanted, kind, &round)
+                        try await Traces.span("answer a question") {
+                            try await ask(wanted, kind, &round)
+                        }
                     }
                 }
             }

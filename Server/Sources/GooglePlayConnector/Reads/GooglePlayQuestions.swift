@@ -2,6 +2,7 @@ internal import GooglePlayAPI
 internal import Storage
 internal import Stores
 internal import TollgateCore
+internal import Traces
 
 /// Asks Google what hints and reads have raised, several questions at once.
 ///
@@ -79,7 +80,11 @@ struct GooglePlayQuestions: Sendable {
         _ ladder: Ladder,
         _ round: inout QuestionRound
     ) async throws {
-        let results = await batch.results { try await verdict(on: $0, ladder.kind) }
+        let results = await batch.results { wanted in
+            try await Traces.span("answer a question") {
+                try await verdict(on: wanted, ladder.kind)
+            }
+        }
         var trouble: (any Error)?
         var settled: [WantedRow] = []
         for (row, result) in results {

@@ -2,6 +2,7 @@ internal import Storage
 internal import Stores
 internal import StripeAPI
 internal import TollgateCore
+internal import Traces
 
 /// Asks Stripe what its events did not carry.
 struct StripeQuestions: Sendable {
@@ -32,7 +33,9 @@ struct StripeQuestions: Sendable {
             ] {
                 round.beginKind()
                 for wanted in try await questions.due(kind, again: again) where round.goesOn {
-                    try await answer(wanted, kind, &round)
+                    try await Traces.span("answer a question") {
+                        try await answer(wanted, kind, &round)
+                    }
                 }
             }
         }

@@ -83,10 +83,13 @@ extension SettingsFile {
         at path: String,
         places: [String: [Value]]
     ) -> [CatalogError] {
-        let mistakes = AlertSettings.mistakes { name in
-            let text = Settings.given(nil, name) ?? settings[name]
-            return text?.isEmpty == false ? text : nil
-        }
+        let mistakes = SettingMistake.all(
+            { name in
+                let text = Settings.given(nil, name) ?? settings[name]
+                return text?.isEmpty == false ? text : nil
+            },
+            among: Settings.names
+        )
         return mistakes.compactMap { mistake in
             // What a variable says has no place; commands that read it report it.
             guard Settings.given(nil, mistake.name) == nil, let place = places[mistake.name]?.first

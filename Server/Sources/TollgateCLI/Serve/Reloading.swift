@@ -25,7 +25,7 @@ struct Reloading: Service {
     let hangups: UnixSignalsSequence
 
     /// The settings that are reloaded; all others need a restart.
-    private static let taken = AlertSettings.names.union([
+    private static let taken = Settings.names.filter { $0.hasPrefix("ALERTS_") }.union([
         "BACKUPS", "CATALOG", "LOG_LEVEL", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS",
     ])
 

@@ -82,6 +82,7 @@ struct RunningServer: Sendable {
     ///   - connectionsPerAddress: how many one address may hold; `nil`: as many as usual.
     ///   - levers: what the dashboard may do to a sandbox.
     ///   - alarming: what the dashboard's page **Doctor** asks, and alarms; `nil`: there are neither.
+    ///   - isTraced: whether each request is measured as a span; none is answered without the router then.
     ///   - beside: runs as long as the server does; if it returns, all is shut down in order.
     ///   - routes: adds routes of the caller's own, such as the demo's page.
     ///   - ready: told the port once it is open.
@@ -91,6 +92,7 @@ struct RunningServer: Sendable {
         connectionsPerAddress: Int? = nil,
         levers: DashboardLevers? = nil,
         alarming: Alarming? = nil,
+        isTraced: Bool = false,
         beside: [ServiceGroupConfiguration.ServiceConfiguration] = [],
         routes: @Sendable (Router<ServerRequestContext>) -> Void = { _ in },
         ready: @escaping @Sendable (Int) async -> Void
@@ -100,14 +102,15 @@ struct RunningServer: Sendable {
             levers: levers,
             checkUp: alarming?.checkUp,
             alertTrial: alertTrial(alarming),
-            answersMetrics: metricsAddress == nil
+            answersMetrics: metricsAddress == nil,
+            isTraced: isTraced
         )
         routes(router)
         var limits = Self.limits(besideMetrics: metricsAddress != nil)
         if let connectionsPerAddress { limits.connectionsPerAddress = connectionsPerAddress }
         let application = Application(
             router: router,
-            server: .http1OnEventLoops(tollgate, limits: limits),
+            server: .http1OnEventLoops(tollgate, limits: limits, answersAtOnce: !isTraced),
             configuration: .init(
                 address: .hostname(address.host, port: address.port),
                 serverName: "tollgate"

@@ -63,6 +63,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let settings = try ServeSettings(self)
+        // Before the clients, so that what they ask is measured.
+        let traces = settings.traces.map(RunningTraces.init)
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         // An issuer's addresses are checked before they are asked; a redirection would lead past that.
         let direct = HTTPClient(
@@ -71,12 +73,14 @@ struct ServeCommand: AsyncParsableCommand {
         )
         do {
             let server = try await makeServer(settings, over: client, direct: direct)
-            try await serve(server, settings, over: client, direct: direct)
+            try await serve(server, settings, traces, over: client, direct: direct)
         } catch {
+            await traces?.shutdown()
             try? await direct.shutdown()
             try? await client.shutdown()
             throw error
         }
+        await traces?.shutdown()
         try await direct.shutdown()
         try await client.shutdown()
     }
@@ -121,6 +125,7 @@ struct ServeCommand: AsyncParsableCommand {
     private func serve(
         _ server: RunningServer,
         _ settings: ServeSettings,
+        _ traces: RunningTraces?,
         over client: HTTPClient,
         direct: HTTPClient
     ) async throws {
@@ -137,7 +142,8 @@ struct ServeCommand: AsyncParsableCommand {
                     try await records.queueLengths().journal
                 }
             ),
-            beside: [
+            isTraced: traces != nil,
+            beside: (traces.map { [.init(service: $0.service(of: server.tollgate))] } ?? []) + [
                 .init(
                     service: Reloading(
                         server: server,

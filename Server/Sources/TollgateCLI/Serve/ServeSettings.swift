@@ -26,6 +26,8 @@ struct ServeSettings: Sendable {
     let clock: ClockSetting
     /// The bounds of alarms and the webhook that is told; `nil` where none is set.
     private(set) var alerts: AlertSettings?
+    /// Where spans are sent; `nil`: nothing is measured.
+    let traces: TraceSettings?
     /// What is to be said in the log.
     let warnings: [String]
 
@@ -74,6 +76,7 @@ struct ServeSettings: Sendable {
         verifier = stores.flatMap { stores in problems.take { try stores.verifier() } } ?? nil
         let clock = problems.take { try ClockSetting(Settings.text(nil, "CLOCK")) }
         openID = problems.take { try OpenIDSettings.configured() } ?? nil
+        traces = problems.take { try TraceSettings.configured() } ?? nil
         _ = problems.take { try Settings.logLevel() }
         let allowsPrivate = problems.take {
             try started?.configuration.allowsPrivateWebhooks

@@ -83,20 +83,26 @@ package struct Alerts: Sendable {
             try await prolong()
         }
         let alarms = try await observe(examination).alarms(bounds)
-        var isTold = true
-        for channel in channels {
-            do {
-                try await tell(alarms, to: channel)
-            } catch {
-                logger.warning(
-                    "alarms did not arrive and will be told again",
-                    metadata: ["channel": "\(channel.name)", "error": "\(error)"]
-                )
-                isTold = false
-            }
-            try await prolong()
+        // Side by side: a mail server that does not answer holds up no chat.
+        let isAllTold = await withTaskGroup(of: Bool.self) { group in
+            for channel in channels { group.addTask { await isTold(alarms, to: channel) } }
+            return await group.reduce(true) { $0 && $1 }
         }
-        return isTold
+        try await prolong()
+        return isAllTold
+    }
+
+    private func isTold(_ alarms: [Alarm], to channel: AlertChannel) async -> Bool {
+        do {
+            try await tell(alarms, to: channel)
+            return true
+        } catch {
+            logger.warning(
+                "alarms did not arrive and will be told again",
+                metadata: ["channel": "\(channel.name)", "error": "\(error)"]
+            )
+            return false
+        }
     }
 
     private func tell(_ alarms: [Alarm], to channel: AlertChannel) async throws {

@@ -9,16 +9,19 @@ package struct SettingMistake: Hashable, Sendable {
     init(_ name: String, _ message: String) {
         (self.name, self.message) = (name, message)
     }
-}
 
-extension AlertSettings {
-    /// The mistakes in settings of mail and quiet hours.
+    /// The mistakes in settings of alarms and traces.
     ///
-    /// - Parameter text: the text of a setting by its name without `TOLLGATE_`; `nil`: it is not set.
-    package static func mistakes(_ text: (String) -> String?) -> [SettingMistake] {
+    /// - Parameters:
+    ///   - text: the text of a setting by its name without `TOLLGATE_`; `nil`: it is not set.
+    ///   - names: the names of all settings.
+    package static func all(_ text: (String) -> String?, among names: Set<String>)
+        -> [SettingMistake]
+    {
         var mistakes: [SettingMistake] = []
-        _ = AlertEmail.read(text, &mistakes)
-        _ = QuietHours.read(text, &mistakes)
+        let allowsPrivate = ["true", "1"].contains(text("WEBHOOKS_ALLOW_PRIVATE")?.lowercased())
+        _ = AlertSettings.read(text, among: names, allowsPrivate: allowsPrivate, &mistakes)
+        _ = TraceSettings.read(text, &mistakes)
         return mistakes
     }
 }

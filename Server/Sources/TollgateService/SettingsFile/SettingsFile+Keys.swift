@@ -14,6 +14,8 @@ extension SettingsFile {
         "OIDC_CLIENT_SECRET",
         // Whoever knows the address of a chat may write there.
         "ALERTS_WEBHOOK", "ALERTS_SECRET", "ALERTS_EMAIL_PASSWORD",
+        // The key of a hosted collector.
+        "TRACES_HEADERS",
     ]
 
     static let keys: [String: Key] = [
@@ -64,6 +66,11 @@ extension SettingsFile {
                 "to": .one("ALERTS_QUIET_TO"),
                 "time_zone": .one("ALERTS_QUIET_TIME_ZONE"),
             ]),
+        ]),
+        "traces": .block([
+            "endpoint": .one("TRACES_ENDPOINT"),
+            "headers": .many("TRACES_HEADERS"),
+            "sample_ratio": .one("TRACES_SAMPLE_RATIO"),
         ]),
         "webhooks": .block(["allow_private": .truth("WEBHOOKS_ALLOW_PRIVATE")]),
         "app_store": .block(appStore),
