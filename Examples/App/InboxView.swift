@@ -85,7 +85,9 @@ struct AgeQuestion: View {
         if consents.isTooYoung {
             Text("You are too young for this purchase.")
             Button("Remove") { shop.discard(purchase) }
-        } else if consents.isAgeMissing {
+        } else if consents.isAgeMissing
+            || (consents.isParentalConsentMissing && consents.isAgeUnclear)
+        {
             ForEach(StatedAge.choices(consents.askedAges)) { age in
                 Button(age.label) { Task { await shop.state(age) } }
             }

@@ -92,6 +92,30 @@ import TollgateCore
         #expect(try await next() == .proceed(purchase))
     }
 
+    /// A shop that knew one age adds another: whoever said "13 or older" may be 40.
+    @Test func aNewAgeInTheCatalogAsksThoseOfWhomItIsOpen() async throws {
+        let app = app(Catalog.Gates(minimumAge: 13))
+        #expect(try await app.billing.getConsents().isAgeUnclear)
+        #expect(try await !app.billing.stateAge(atLeast: 13).isAgeUnclear)
+        app.server.world.withLock { $0.catalog.gates.parentalConsentBelow = 18 }
+        let open = try await app.billing.getConsents()
+        #expect(open.isAgeUnclear && !open.isAgeMissing && open.isParentalConsentMissing)
+        #expect(open.ageStatedAt == app.clock.now)
+        let adult = try await app.billing.stateAge(atLeast: 18)
+        #expect(!adult.isAgeUnclear && !adult.isParentalConsentMissing)
+        let minor = try await app.billing.stateAge(atLeast: 13, below: 18)
+        #expect(!minor.isAgeUnclear && minor.isParentalConsentMissing)
+    }
+
+    /// An app may have kept them, with an SDK that knew less.
+    @Test func consentsOfAnOlderVersionAreRead() throws {
+        let kept = #"{"acceptances":[],"statedAge":13,"requiredTerms":[],"minimumAge":13}"#
+        let read = try JSONDecoder().decode(Consents.self, from: Data(kept.utf8))
+        #expect(read.askedAges == [13] && read.ageTier == 13 && !read.isAgeMissing)
+        let again = try JSONDecoder().decode(Consents.self, from: JSONEncoder().encode(read))
+        #expect(again == read)
+    }
+
     @Test func nobodyCannotAgreeToAnything() async throws {
         let app = app(Self.gates)
         app.signIn(nil)

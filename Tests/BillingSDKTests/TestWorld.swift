@@ -286,7 +286,10 @@ final class FakeServer: Sendable {
                 consents.terms += (said.terms ?? []).map {
                     .init(document: $0.document, version: $0.version, acceptedAt: seconds * 1000)
                 }
-                consents.age = said.age ?? consents.age
+                if var age = said.age {
+                    age.statedAt = seconds * 1000
+                    consents.age = age
+                }
                 if let isGiven = said.parentalConsent {
                     consents.parentalConsent = .init(isGiven: isGiven, statedAt: seconds * 1000)
                 }

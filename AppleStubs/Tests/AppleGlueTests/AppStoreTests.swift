@@ -209,6 +209,11 @@ extension OnePhone {
             #expect(consents.statedAge == 13 && consents.statedAgeBelow == 16)
             #expect(consents.ageDeclaration == .guardianChecked && consents.ageTier == 13)
             #expect(!consents.isAgeMissing && consents.isParentalConsentMissing)
+            // People grow older.
+            _FakeAge.age = 18
+            #expect(try await app.billing.requestAge(in: UIViewController()).ageTier == 18)
+            _ = try await app.billing.requestAge(in: UIViewController())
+            #expect(_FakeAge.gates.count == 2)
         }
 
         // MARK: - Apple's sheets

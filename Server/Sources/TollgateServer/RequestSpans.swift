@@ -23,7 +23,8 @@ struct RequestSpans: RouterMiddleware {
         let method = request.method.rawValue
         return try await withSpan(method, context: caller, ofKind: .server) { span in
             let response = try await next(request, context)
-            let route = context.endpointPath
+            // Without a route, Hummingbird names one of its own.
+            let route = response.status == .notFound ? nil : context.endpointPath
             if let route { span.operationName = "\(method) \(route)" }
             span.updateAttributes { attributes in
                 attributes["http.request.method"] = method

@@ -82,7 +82,7 @@ public final class RecordedSpan: Span, Sendable {
         attributes: SpanAttributes,
         at instant: @autoclosure () -> Instant
     ) {
-        let type = String(reflecting: type(of: error))
+        let type = String(describing: type(of: error))
         state.withLock { state in
             state.isError = true
             state.error = type

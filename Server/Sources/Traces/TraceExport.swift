@@ -2,7 +2,7 @@
 
 /// Sends what a recorder kept to a collector of OpenTelemetry.
 public struct TraceExport: Sendable {
-    /// Why spans were not taken, or that some were dropped.
+    /// Why spans were not taken.
     public struct Failure: Error, Hashable, CustomStringConvertible {
         public let description: String
     }
@@ -27,32 +27,32 @@ public struct TraceExport: Sendable {
     ///
     /// What a collector cannot take now is sent with the next call; what it refuses is dropped.
     /// <https://opentelemetry.io/docs/specs/otlp/#failures-1>
+    /// - Returns: how many spans were dropped since the last call that returned, because they ended
+    ///   faster than they were sent.
     /// - Throws: `Failure`, or why there was no answer.
-    public func send() async throws {
+    public func send() async throws -> Int {
+        var sum = 0
         while true {
             let (spans, dropped) = recorder.take(Self.most)
-            guard !spans.isEmpty else { return }
-            let status: Int
+            sum += dropped
+            guard !spans.isEmpty else { return sum }
             do {
-                status = try await post(try OTLPTraces(spans, version: version).json())
-            } catch {
-                recorder.giveBack(spans)
-                throw error
-            }
-            if [429, 502, 503, 504].contains(status) {
-                recorder.giveBack(spans)
+                let status = try await post(try OTLPTraces(spans, version: version).json())
+                if (200..<300).contains(status) { continue }
+                guard [429, 502, 503, 504].contains(status) else {
+                    recorder.giveBack([], dropped: sum)
+                    throw Failure(
+                        description:
+                            "the collector of traces refuses \(spans.count) spans with \(status)"
+                    )
+                }
+                recorder.giveBack(spans, dropped: sum)
                 throw Failure(description: "the collector of traces answers \(status)")
-            }
-            guard (200..<300).contains(status) else {
-                throw Failure(
-                    description:
-                        "the collector of traces refuses \(spans.count) spans with \(status)"
-                )
-            }
-            guard dropped == 0 else {
-                throw Failure(
-                    description: "\(dropped) spans were dropped: they end faster than they are sent"
-                )
+            } catch let failure as Failure {
+                throw failure
+            } catch {
+                recorder.giveBack(spans, dropped: sum)
+                throw error
             }
         }
     }

@@ -4,7 +4,7 @@ public import Tracing
 
 /// Records spans, and keeps those that ended until they are exported.
 ///
-/// It keeps no path, query, address or header: they may hold secrets and people's ids.
+/// It keeps no path, query, header or client's address: they may hold secrets and people's ids.
 public final class TraceRecorder: Tracer, Sendable {
     private let share: Double
     private let random: @Sendable () -> UInt64
@@ -45,7 +45,8 @@ public final class TraceRecorder: Tracer, Sendable {
             trace: trace,
             // Zero is no id.
             span: max(1, random()),
-            isSampled: isSampled(trace.low)
+            // A caller may leave a trace out, but not have one recorded beyond the share.
+            isSampled: parent?.isSampled ?? true && isSampled(trace.low)
         )
         return RecordedSpan(
             operationName,
@@ -60,7 +61,7 @@ public final class TraceRecorder: Tracer, Sendable {
     /// The last 56 bits of a trace's id are random.
     /// <https://www.w3.org/TR/trace-context-2/#random-trace-id-flag>
     private func isSampled(_ low: UInt64) -> Bool {
-        Double(low & 0xff_ffff_ffff_ffff) < share * Double(1 << 56)
+        share >= 1 || Double(low & 0xff_ffff_ffff_ffff) < share * Double(1 << 56)
     }
 
     func end(_ span: EndedSpan) {
@@ -86,10 +87,12 @@ public final class TraceRecorder: Tracer, Sendable {
     }
 
     /// Gives back what could not be sent; it is sent first.
-    package func giveBack(_ spans: [EndedSpan]) {
+    ///
+    /// - Parameter dropped: how many were dropped before, of which nobody was told.
+    package func giveBack(_ spans: [EndedSpan], dropped: Int) {
         state.withLock { state in
             let room = capacity - state.ended.count
-            state.dropped += max(0, spans.count - room)
+            state.dropped += dropped + max(0, spans.count - room)
             state.ended.insert(contentsOf: spans.suffix(max(0, room)), at: 0)
         }
     }

@@ -203,6 +203,41 @@ struct ConsentTests {
         }
     }
 
+    @Test("A parent withdraws a consent however often something was stated that day")
+    func withdrawnAtAnyTime() async throws {
+        try await TestServer.run { server in
+            let session = try await server.session(of: try await server.customer())
+            func say(_ body: String) async throws -> Int {
+                try await server.post("/v1/consents", as: session, body).status
+            }
+            for age in 20..<30 { #expect(try await say("{\"age\":{\"at_least\":\(age)}}") == 200) }
+            #expect(try await say(#"{"age":{"at_least":13}}"#) == 429)
+            for _ in 0..<10 {
+                #expect(try await say(#"{"parental_consent":true}"#) == 200)
+                #expect(try await say(#"{"parental_consent":false}"#) == 200)
+            }
+            #expect(try await say(#"{"parental_consent":true}"#) == 429)
+            await server.clock.advance(to: TestServer.start + 86_400_000)
+            #expect(try await say(#"{"parental_consent":true}"#) == 200)
+        }
+    }
+
+    @Test("The reason of a spend is no statement")
+    func reasonsAreNoStatements() async throws {
+        try await TestServer.run { server in
+            let customer = try await server.customerWithCoins()
+            let session = try await server.session(of: customer)
+            let spent = try await server.post(
+                "/v1/customers/\(customer)/coins/spend",
+                #"{"amount":1,"reason":"{\"parental_consent\":true,\"age\":{\"at_least\":18}}"}"#,
+                idempotencyKey: "one"
+            )
+            #expect(spent.status == 200)
+            let consents = try await server.get("/v1/consents", as: session)
+            #expect(consents.json["parental_consent"] == .null && consents.json["age"] == .null)
+        }
+    }
+
     @Test("Nobody sees another's consents")
     func apart() async throws {
         try await TestServer.run { server in
@@ -223,7 +258,7 @@ struct ConsentTests {
             (#"{"age":{"at_least":121}}"#, "parameter_invalid"),
             (#"{"age":{"at_least":16,"below":16}}"#, "parameter_invalid"),
             (#"{"age":{"at_least":16,"below":122}}"#, "parameter_invalid"),
-            (#"{"age":{"at_least":16,"declaration":"mother"}}"#, "parameter_invalid"),
+            (#"{"age":{"at_least":16,"declaration":"Mother"}}"#, "parameter_invalid"),
             (#"{"age":{"below":16}}"#, "parameter_missing"),
             (#"{"parental_consent":"yes"}"#, "parameter_invalid"),
             (#"{"age":{"at_least":13.5}}"#, "parameter_invalid"),

@@ -356,9 +356,8 @@ final class Mailbox: Sendable {
     private let state = Mutex<(mails: [Mail], tries: Int, failures: [String: MailFailed])>(
         ([], 0, [:])
     )
-    /// Recipients whose mail waits, and what ends the wait when another one's came.
-    private let held = Mutex<[String: AsyncStream<Void>]>([:])
-    private let ends = Mutex<[String: AsyncStream<Void>.Continuation]>([:])
+    /// For what mail to a recipient waits.
+    private let holds = Mutex<[String: @Sendable () async -> Void]>([:])
 
     /// The mails that were taken.
     var mails: [Mail] { state.withLock { $0.mails } }
@@ -370,16 +369,13 @@ final class Mailbox: Sendable {
         state.withLock { $0.failures[recipient] = failure }
     }
 
-    /// Takes mail for one recipient only after the other one's has come.
-    func hold(_ recipient: String, until other: String) {
-        let (stream, end) = AsyncStream<Void>.makeStream()
-        held.withLock { $0[recipient] = stream }
-        ends.withLock { $0[other] = end }
+    /// Takes mail for this recipient only once the wait is over.
+    func hold(_ recipient: String, _ wait: @escaping @Sendable () async -> Void) {
+        holds.withLock { $0[recipient] = wait }
     }
 
     func take(_ mail: Mail) async throws {
-        if let stream = held.withLock({ $0[mail.recipient] }) { for await _ in stream {} }
-        defer { ends.withLock { $0[mail.recipient] }?.finish() }
+        await holds.withLock { $0[mail.recipient] }?()
         try state.withLock { state in
             state.tries += 1
             if let failure = state.failures[mail.recipient] { throw failure }

@@ -10,22 +10,22 @@
         /// what they share.
         ///
         /// Apple shows its own sheet and may ask a parent. Nothing is asked where the catalog asks for no
-        /// age or it is on record. The app needs the capability Declared Age Range.
+        /// age, or the customer has reached the highest. A younger customer is asked again, since people
+        /// grow older: Apple keeps the answer and shows its sheet rarely. The app needs the capability Declared Age Range.
         /// <https://developer.apple.com/documentation/declaredagerange/agerangeservice>
         ///
         /// In some regions the law sets the ages, so the range may begin and end elsewhere than at
         /// ``Consents/askedAges``.
         /// - Parameter viewController: over which Apple's sheet is shown.
         /// - Returns: what is on record then; ``Consents/isAgeMissing`` stays true where the person shares
-        ///   nothing or is younger, ``Consents/isTooYoung`` says which.
+        ///   nothing or is younger; ``Consents/isTooYoung`` tells the two apart.
         /// - Throws: as ``getConsents()``; Apple's errors.
         @MainActor
         public func requestAge(in viewController: UIViewController) async throws -> Consents {
             let consents = try await getConsents()
             let ages = consents.askedAges
-            guard let lowest = ages.first, consents.statedAge == nil || consents.isAgeMissing else {
-                return consents
-            }
+            guard let lowest = ages.first, consents.isAgeUnclear || consents.statedAgeBelow != nil
+            else { return consents }
             let response = try await AgeRangeService.shared.requestAgeRange(
                 ageGates: lowest,
                 ages.count > 1 ? ages[1] : nil,
@@ -64,10 +64,16 @@
             case .selfDeclared: self = .selfDeclared
             case .guardianDeclared: self = .guardianDeclared
             default:
-                // The checked ones came with iOS 26.2, and Xcode 26.0 does not know them by name.
+                // The checked ones came with iOS 26.2 and `confirmed` with iOS 26.5; Xcode 26.0 knows
+                // neither by name.
                 let name = String(describing: declaration)
-                guard name.contains("Checked") else { return nil }
-                self = name.hasPrefix("guardian") ? .guardianChecked : .selfChecked
+                if name == "confirmed" {
+                    self = .confirmed
+                } else if name.contains("Checked") || name.contains("checked") {
+                    self = name.hasPrefix("guardian") ? .guardianChecked : .selfChecked
+                } else {
+                    return nil
+                }
             }
         }
     }

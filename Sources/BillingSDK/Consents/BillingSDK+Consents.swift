@@ -42,8 +42,8 @@ extension BillingSDK {
 
     /// Records that a parent or guardian agrees that the customer buys, or withdraws it.
     ///
-    /// How the app asks them is the app's: an email, a code, or Apple's PermissionKit. The server keeps
-    /// the answer with its time. Only ``Consents/isParentalConsentMissing`` depends on it.
+    /// The app chooses how to ask them: an email, a code, or Apple's PermissionKit. The server keeps the
+    /// app's word with its time. Only ``Consents/isParentalConsentMissing`` depends on it.
     /// - Parameter isGiven: false withdraws what was given.
     /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in;
     ///   ``BillingSDKError/requestRefused(status:code:message:)`` with `too_many_statements` where it

@@ -72,6 +72,9 @@ extension Consents {
             },
             minimumAge: consents.required.minimumAge,
             statedAgeBelow: consents.age?.below,
+            ageStatedAt: consents.age?.statedAt.map {
+                Date(timeIntervalSince1970: TimeInterval($0) / 1000)
+            },
             ageDeclaration: consents.age?.declaration.flatMap(AgeDeclaration.init(rawValue:)),
             parentalConsentGivenAt: consents.parentalConsent.flatMap { consent in
                 guard consent.isGiven else { return nil }

@@ -43,15 +43,25 @@ public struct Consents: Codable, Hashable, Sendable {
 
     /// How an age was declared, as
     /// [Apple tells it apart](https://developer.apple.com/documentation/declaredagerange/agerangeservice/agerangedeclaration).
-    public enum AgeDeclaration: String, Codable, Hashable, Sendable {
+    ///
+    /// New values may come.
+    public struct AgeDeclaration: RawRepresentable, Codable, Hashable, Sendable {
+        /// The word on record.
+        public let rawValue: String
+
+        /// A declaration by its word.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
         /// By the customers themselves.
-        case selfDeclared = "self_declared"
+        public static let selfDeclared = Self(rawValue: "self_declared")
         /// By the customers themselves, and checked: a payment method, an identity document, another way.
-        case selfChecked = "self_checked"
+        public static let selfChecked = Self(rawValue: "self_checked")
         /// By a parent or guardian.
-        case guardianDeclared = "guardian_declared"
+        public static let guardianDeclared = Self(rawValue: "guardian_declared")
         /// By a parent or guardian, and checked.
-        case guardianChecked = "guardian_checked"
+        public static let guardianChecked = Self(rawValue: "guardian_checked")
+        /// Confirmed by a card or an identity document; by whom is unknown.
+        public static let confirmed = Self(rawValue: "confirmed")
     }
 
     /// Everything that was accepted, older versions too.
@@ -59,8 +69,10 @@ public struct Consents: Codable, Hashable, Sendable {
     /// The age in years that the customer says to have reached; nil until they said something, 0 where
     /// they only said to be younger than ``statedAgeBelow``.
     public let statedAge: Int?
-    /// The age in years that the customer says not to have reached; nil where they said nothing of the kind.
+    /// The age in years that the customer says not to have reached; nil where they named no upper age.
     public let statedAgeBelow: Int?
+    /// When the age was stated, by the server's clock; an answer ages, so ask again after a year.
+    public let ageStatedAt: Date?
     /// How the age was declared; nil where that is unknown.
     public let ageDeclaration: AgeDeclaration?
     /// When a parent or guardian agreed, by the server's clock; nil where none did, or they withdrew it.
@@ -81,6 +93,7 @@ public struct Consents: Codable, Hashable, Sendable {
         requiredTerms: [TermsDocument],
         minimumAge: Int?,
         statedAgeBelow: Int? = nil,
+        ageStatedAt: Date? = nil,
         ageDeclaration: AgeDeclaration? = nil,
         parentalConsentGivenAt: Date? = nil,
         askedAges: [Int]? = nil,
@@ -89,6 +102,7 @@ public struct Consents: Codable, Hashable, Sendable {
         self.acceptances = acceptances
         self.statedAge = statedAge
         self.statedAgeBelow = statedAgeBelow
+        self.ageStatedAt = ageStatedAt
         self.ageDeclaration = ageDeclaration
         self.parentalConsentGivenAt = parentalConsentGivenAt
         self.requiredTerms = requiredTerms
@@ -96,6 +110,32 @@ public struct Consents: Codable, Hashable, Sendable {
         self.askedAges =
             askedAges ?? Set([minimumAge, parentalConsentBelow].compactMap { $0 }).sorted()
         self.parentalConsentBelow = parentalConsentBelow
+    }
+
+    /// Consents that an app has kept, also from a version of the SDK that knew less.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            acceptances: try container.decode([Acceptance].self, forKey: .acceptances),
+            statedAge: try container.decodeIfPresent(Int.self, forKey: .statedAge),
+            requiredTerms: try container.decode([TermsDocument].self, forKey: .requiredTerms),
+            minimumAge: try container.decodeIfPresent(Int.self, forKey: .minimumAge),
+            statedAgeBelow: try container.decodeIfPresent(Int.self, forKey: .statedAgeBelow),
+            ageStatedAt: try container.decodeIfPresent(Date.self, forKey: .ageStatedAt),
+            ageDeclaration: try container.decodeIfPresent(
+                AgeDeclaration.self,
+                forKey: .ageDeclaration
+            ),
+            parentalConsentGivenAt: try container.decodeIfPresent(
+                Date.self,
+                forKey: .parentalConsentGivenAt
+            ),
+            askedAges: try container.decodeIfPresent([Int].self, forKey: .askedAges),
+            parentalConsentBelow: try container.decodeIfPresent(
+                Int.self,
+                forKey: .parentalConsentBelow
+            )
+        )
     }
 
     /// The required documents that were not accepted in their version of today; ask for these.
@@ -113,7 +153,16 @@ public struct Consents: Codable, Hashable, Sendable {
         return minimumAge.map { statedAge < $0 } ?? false
     }
 
-    /// Whether the customer said to be younger than the catalog asks; asking them again changes nothing.
+    /// Whether it is open on which side of one of ``askedAges`` the customer is, such as after a new age
+    /// in the catalog.
+    ///
+    /// Then ask, also where ``isAgeMissing`` is false.
+    public var isAgeUnclear: Bool {
+        guard let statedAge else { return !askedAges.isEmpty }
+        return askedAges.contains { statedAge < $0 && $0 < statedAgeBelow ?? .max }
+    }
+
+    /// Whether the customer said to be younger than the catalog asks; do not offer the question again.
     public var isTooYoung: Bool {
         guard let minimumAge, let statedAgeBelow else { return false }
         return statedAgeBelow <= minimumAge

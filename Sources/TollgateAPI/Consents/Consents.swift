@@ -72,10 +72,10 @@ extension API {
             /// The age in years that the customer says to have reached at least; 0 where they only said
             /// to be younger than `below`.
             public var atLeast: Int
-            /// The age in years that they say not to have reached; nil where they said nothing of the kind.
+            /// The age in years that they say not to have reached; nil where they named no upper age.
             public var below: Int?
-            /// How it was declared: `self_declared`, `self_checked`, `guardian_declared` or
-            /// `guardian_checked`; nil where that is unknown.
+            /// How it was declared: `self_declared`, `self_checked`, `guardian_declared`,
+            /// `guardian_checked` or `confirmed`; nil where that is unknown.
             public var declaration: String?
             /// When the server recorded it; absent in a request.
             public var statedAt: Milliseconds?
@@ -91,11 +91,6 @@ extension API {
                 self.declaration = declaration
                 self.statedAt = statedAt
             }
-
-            /// The values of ``declaration``.
-            public static let declarations = [
-                "self_declared", "self_checked", "guardian_declared", "guardian_checked",
-            ]
 
             private enum CodingKeys: String, CodingKey {
                 case below, declaration

@@ -146,6 +146,14 @@ extension Catalog {
         for (place, age) in ages where !(1...120).contains(age) {
             report.add(at: [.key("gates")] + place, "an age is between 1 and 120")
         }
+        if let minimum = gates.minimumAge, let consent = gates.parentalConsentBelow,
+            consent <= minimum
+        {
+            report.add(
+                at: [.key("gates"), .key("parental_consent_below")],
+                "this is above ‘minimum_age’: below that nobody buys, with consent or without"
+            )
+        }
         if let tiers = gates.ageTiers, tiers != Set(tiers).sorted() {
             report.add(
                 at: [.key("gates"), .key("age_tiers")],

@@ -456,6 +456,15 @@ struct CatalogTests {
         #expect(Set(places) == (isSound ? [] : ["gates.age_tiers"]))
     }
 
+    @Test("a parent's consent is asked above the minimum age", arguments: [(18, 13), (16, 16)])
+    func consentAge(_ minimum: Int, _ consent: Int) {
+        var catalog = Self.sound
+        catalog.gates.minimumAge = minimum
+        catalog.gates.parentalConsentBelow = consent
+        let places = catalog.validate().map { String($0.description.prefix { $0 != ":" }) }
+        #expect(places == ["gates.parental_consent_below"])
+    }
+
     /// The words of `catalog.yaml`: adopted catalogs are kept for ever, so they never change.
     static let json = #"""
         {

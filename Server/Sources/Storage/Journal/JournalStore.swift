@@ -185,13 +185,18 @@ public struct JournalStore: Sendable {
     public func said(by customer: Customer.ID) async throws -> [(body: [UInt8], stated: Instant)] {
         let rows = try await driver.read { connection in
             try connection.query(
-                "SELECT body, stated FROM journal WHERE subject = $1 AND body IS NOT NULL ORDER BY id",
+                """
+                SELECT body, stated, facts FROM journal
+                WHERE subject = $1 AND body IS NOT NULL ORDER BY id
+                """,
                 [RowKey(Holder.customer(customer)).value]
             )
         }
         return try rows.compactMap { row in
-            // Reasons of spends were once kept without the form of a body; they are no statements.
-            guard let body = try? SignedBody.expand(try row.bytes(0), segment: { _ in nil }) else {
+            // The reason of a spend is a body too, and no statement.
+            guard case .facts = try JournalContent(kept: row.bytes(2)),
+                let body = try? SignedBody.expand(try row.bytes(0), segment: { _ in nil })
+            else {
                 return nil
             }
             return (body, Instant(milliseconds: try row.int64(1)))

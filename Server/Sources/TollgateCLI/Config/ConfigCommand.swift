@@ -51,7 +51,7 @@ struct ConfigCheckCommand: AsyncParsableCommand {
         }
         var outcome = Outcome(file: path, errors: [], settings: [])
         do {
-            let names = try SettingsFile.settings(at: path).keys
+            let names = try SettingsFile.settings(at: path, alone: true).keys
             outcome.settings = names.map { "TOLLGATE_" + $0 }.sorted()
         } catch let mistakes as CatalogErrors {
             outcome.errors = mistakes.errors

@@ -38,9 +38,11 @@ extension SettingsFile {
 
     /// Reads the file at `path`, and the files and variables that it names.
     ///
+    /// - Parameter alone: whether the file is judged as a server's whole configuration. A command beside a
+    ///   server may lack variables that the server has; it goes on.
     /// - Returns: the settings, as their variables would have them.
     /// - Throws: `CatalogErrors` with every mistake and its place, `CheckFailed` where there is no file.
-    static func settings(at path: String) throws -> [String: String] {
+    static func settings(at path: String, alone: Bool = false) throws -> [String: String] {
         let bytes: Data
         do {
             bytes = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -68,7 +70,7 @@ extension SettingsFile {
             }
             settings[name] = texts.joined(separator: ",")
         }
-        if errors.isEmpty { errors = mistakes(in: settings, at: path, places: file.values) }
+        if errors.isEmpty { errors = mistakes(in: settings, at: path, file.values, alone) }
         guard errors.isEmpty else {
             throw CatalogErrors(errors.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
         }
@@ -81,7 +83,8 @@ extension SettingsFile {
     private static func mistakes(
         in settings: [String: String],
         at path: String,
-        places: [String: [Value]]
+        _ places: [String: [Value]],
+        _ alone: Bool
     ) -> [CatalogError] {
         let mistakes = SettingMistake.all(
             { name in
@@ -90,7 +93,7 @@ extension SettingsFile {
             },
             among: Settings.names
         )
-        return mistakes.compactMap { mistake in
+        return mistakes.filter { alone || !$0.isOfSeveral }.compactMap { mistake in
             // What a variable says has no place; commands that read it report it.
             guard Settings.given(nil, mistake.name) == nil, let place = places[mistake.name]?.first
             else { return nil }

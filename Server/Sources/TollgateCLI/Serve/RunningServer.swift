@@ -82,7 +82,7 @@ struct RunningServer: Sendable {
     ///   - connectionsPerAddress: how many one address may hold; `nil`: as many as usual.
     ///   - levers: what the dashboard may do to a sandbox.
     ///   - alarming: what the dashboard's page **Doctor** asks, and alarms; `nil`: there are neither.
-    ///   - isTraced: whether each request is measured as a span; none is answered without the router then.
+    ///   - isTraced: whether each request is measured as a span; every request then goes through the router.
     ///   - beside: runs as long as the server does; if it returns, all is shut down in order.
     ///   - routes: adds routes of the caller's own, such as the demo's page.
     ///   - ready: told the port once it is open.

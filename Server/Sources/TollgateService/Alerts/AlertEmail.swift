@@ -66,15 +66,15 @@ extension AlertEmail {
         func given(_ part: String) -> String? { text(prefix + part) }
         guard let first = parts.first(where: { given($0) != nil }) else { return nil }
         var found: [SettingMistake] = []
-        func wrong(_ part: String, _ message: String) {
-            found.append(SettingMistake(prefix + part, message))
+        func wrong(_ part: String, _ message: String, isOfSeveral: Bool = false) {
+            found.append(SettingMistake(prefix + part, message, isOfSeveral: isOfSeveral))
         }
         for (part, what) in [
             ("HOST", "‘host’, the name of your mail server"),
             ("FROM", "‘from’, the address that mail comes from"),
             ("TO", "‘to’, the addresses that get mail"),
         ] where given(part) == nil {
-            wrong(first, "mail needs \(what); add it to ‘alerts.email’")
+            wrong(first, "mail needs \(what); add it to ‘alerts.email’", isOfSeveral: true)
         }
         let host = given("HOST") ?? ""
         if given("HOST") != nil, !isHost(host) {
@@ -100,35 +100,40 @@ extension AlertEmail {
     private static func mailServer(
         _ host: String,
         _ given: (String) -> String?,
-        _ wrong: (String, String) -> Void
+        _ wrong: (String, String, Bool) -> Void
     ) -> MailServer {
         let words = MailServer.Security.allCases.map(\.rawValue)
         let word = given("TLS") ?? MailServer.Security.startTLS.rawValue
         let security = MailServer.Security(rawValue: word)
         if security == nil {
-            wrong("TLS", "‘tls’ has an unknown value: \(NearMiss.advice(word, among: words))")
+            wrong(
+                "TLS",
+                "‘tls’ has an unknown value: \(NearMiss.advice(word, among: words))",
+                false
+            )
         }
         if security == MailServer.Security.none, given("HOST") != nil, !isLoopback(host) {
             wrong(
                 "TLS",
-                "without TLS, mail and password could be read on their way; use starttls or implicit (none is for a mail server on this machine: localhost)"
+                "without TLS, mail and password could be read on their way; use starttls or implicit (none is for a mail server on this machine: localhost)",
+                true
             )
         }
         var server = MailServer(host: host, port: 0, security: security ?? .startTLS)
         server.port = given("PORT").map { Int($0) ?? 0 } ?? server.security.usualPort
         if !(1...65_535).contains(server.port) {
-            wrong("PORT", "a port is a number from 1 to 65535; mail servers have 587 or 465")
+            wrong("PORT", "a port is a number from 1 to 65535; mail servers have 587 or 465", false)
         }
         (server.username, server.password) = (given("USERNAME"), given("PASSWORD"))
         if server.username != nil, server.password == nil {
-            wrong("USERNAME", "a user name needs a ‘password’; add it")
+            wrong("USERNAME", "a user name needs a ‘password’; add it", true)
         }
         if server.username == nil, server.password != nil {
-            wrong("PASSWORD", "a password needs a ‘username’; add it")
+            wrong("PASSWORD", "a password needs a ‘username’; add it", true)
         }
         for part in ["USERNAME", "PASSWORD"] {
             guard given(part)?.utf8.contains(where: { $0 < 0x20 }) == true else { continue }
-            wrong(part, "this has a control character; remove it")
+            wrong(part, "this has a control character; remove it", false)
         }
         server.rootsFile = given("CA_FILE")
         return server

@@ -29,7 +29,8 @@ extension AlertSettings {
                 mistakes.append(
                     SettingMistake(
                         set,
-                        "this needs ‘webhook’ (TOLLGATE_ALERTS_WEBHOOK) or ‘email’ (TOLLGATE_ALERTS_EMAIL_HOST), where alarms are told"
+                        "this needs ‘webhook’ (TOLLGATE_ALERTS_WEBHOOK) or ‘email’ (TOLLGATE_ALERTS_EMAIL_HOST), where alarms are told",
+                        isOfSeveral: true
                     )
                 )
             }
@@ -53,7 +54,8 @@ extension AlertSettings {
                 mistakes.append(
                     SettingMistake(
                         "ALERTS_SECRET",
-                        "this needs ‘webhook’ (TOLLGATE_ALERTS_WEBHOOK), whose messages it signs"
+                        "this needs ‘webhook’ (TOLLGATE_ALERTS_WEBHOOK), whose messages it signs",
+                        isOfSeveral: true
                     )
                 )
             }
@@ -70,7 +72,9 @@ extension AlertSettings {
             let name = refusal.error.param == "secret" ? "ALERTS_SECRET" : "ALERTS_WEBHOOK"
             let message = refusal.error.message
             let sentence = message.hasSuffix(".") ? String(message.dropLast()) : message
-            mistakes.append(SettingMistake(name, sentence))
+            // Whether an address may be a private one is a setting too.
+            let isOfSeveral = name == "ALERTS_WEBHOOK"
+            mistakes.append(SettingMistake(name, sentence, isOfSeveral: isOfSeveral))
             return nil
         }
     }

@@ -74,7 +74,7 @@ package struct Alerts: Sendable {
     }
 
     /// The caller holds the lease.
-    private func tell(_ prolong: @Sendable () async throws -> Void) async throws -> Bool {
+    private func tell(_ prolong: @escaping @Sendable () async throws -> Void) async throws -> Bool {
         var examination = try await examination()
         if examination.isDue(at: clocks.wall()) {
             let findings = await machine.checkUp.findings(within: Self.limit)
@@ -83,13 +83,23 @@ package struct Alerts: Sendable {
             try await prolong()
         }
         let alarms = try await observe(examination).alarms(bounds)
-        // Side by side: a mail server that does not answer holds up no chat.
-        let isAllTold = await withTaskGroup(of: Bool.self) { group in
-            for channel in channels { group.addTask { await isTold(alarms, to: channel) } }
-            return await group.reduce(true) { $0 && $1 }
+        // Side by side, so that a mail server that does not answer holds up no chat; mails in turn, since
+        // mail servers take few connections at a time.
+        let kinds = Dictionary(grouping: channels, by: \.kind)
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
+            for channels in kinds.values {
+                group.addTask {
+                    var isAllTold = true
+                    for channel in channels {
+                        let isTold = await isTold(alarms, to: channel)
+                        isAllTold = isAllTold && isTold
+                        try await prolong()
+                    }
+                    return isAllTold
+                }
+            }
+            return try await group.reduce(true) { $0 && $1 }
         }
-        try await prolong()
-        return isAllTold
     }
 
     private func isTold(_ alarms: [Alarm], to channel: AlertChannel) async -> Bool {

@@ -106,7 +106,8 @@ extension QuietHours {
             mistakes.append(
                 SettingMistake(
                     prefix + first.0,
-                    "quiet hours need ‘\(key)’, like {from: \"22:00\", to: \"07:00\", time_zone: Europe/Berlin}"
+                    "quiet hours need ‘\(key)’, like {from: \"22:00\", to: \"07:00\", time_zone: Europe/Berlin}",
+                    isOfSeveral: true
                 )
             )
         }

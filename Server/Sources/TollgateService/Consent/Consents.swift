@@ -62,7 +62,7 @@ public struct Consents: Sendable {
     /// first acceptance stands.
     ///
     /// - Throws: refusals 400 for a document or version that no catalog of this server ever had, or
-    ///   an age that nobody has; 429 for the eleventh statement about age within a day.
+    ///   an age that nobody has; 429 for the eleventh age, or the eleventh parental consent, within a day.
     public func record(
         _ request: API.ConsentsRequest,
         of customer: Customer.ID
@@ -84,13 +84,22 @@ public struct Consents: Sendable {
             age.statedAt = nil
             var known = try await given(by: customer).age
             known?.statedAt = nil
-            if age != known { try await journalNews(ConsentStatement(age: age), of: customer) }
+            if age != known {
+                try await requireFew(customer, "age") { $0.age != nil }
+                try await journal(ConsentStatement(age: age), of: customer, named: "age")
+            }
         }
         if let isGiven = request.parentalConsent {
             let known = try await given(by: customer).parentalConsent?.isGiven
-            // Nobody withdraws what was never given.
+            // Nobody withdraws what was never given; what was given can be withdrawn at any time.
             if isGiven != known ?? false {
-                try await journalNews(ConsentStatement(parentalConsent: isGiven), of: customer)
+                let statement = ConsentStatement(parentalConsent: isGiven)
+                if isGiven {
+                    try await requireFew(customer, "parental_consent") {
+                        $0.parentalConsent == true
+                    }
+                }
+                try await journal(statement, of: customer, named: "parental_consent")
             }
         }
         return try await given(by: customer)
@@ -111,37 +120,47 @@ public struct Consents: Sendable {
                 "‘below’ is an age in years above ‘at_least’, at most 121."
             )
         }
+        // Newer apps may know further words.
         if let declaration = age.declaration,
-            !API.Consents.AgeStatement.declarations.contains(declaration)
+            !(1...40).contains(declaration.utf8.count)
+                || !declaration.utf8.allSatisfy({
+                    $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
+                })
         {
-            let words = API.Consents.AgeStatement.declarations.joined(separator: ", ")
-            throw Refusal.invalid("age.declaration", "The values are: \(words).")
+            throw Refusal.invalid(
+                "age.declaration",
+                "This is a word of small letters and underscores, like guardian_declared."
+            )
         }
     }
 
-    /// Journals what differs from the last statement of its kind.
-    private func journalNews(_ statement: ConsentStatement, of customer: Customer.ID) async throws {
-        try await requireFewStatements(customer)
-        let kind = statement.age == nil ? "parental_consent" : "age"
+    private func journal(
+        _ statement: ConsentStatement,
+        of customer: Customer.ID,
+        named kind: String
+    ) async throws {
         let key = RowKey(kind, customer.rawValue, random.id(""))
         try await journal(statement, of: customer, dedupeKey: key)
     }
 
     /// An age changes once a year; who changes it all day only fills the journal.
-    private func requireFewStatements(_ customer: Customer.ID) async throws {
+    private func requireFew(
+        _ customer: Customer.ID,
+        _ param: String,
+        _ isCounted: (ConsentStatement) -> Bool
+    ) async throws {
         let yesterday = await clocks.now().advanced(by: -86_400_000)
         let stated = try await records.journal.said(by: customer).filter { said in
             let statement = try? APIJSON.decode(ConsentStatement.self, from: Data(said.body))
-            return said.stated > yesterday
-                && (statement?.age != nil || statement?.parentalConsent != nil)
+            return said.stated > yesterday && statement.map(isCounted) ?? false
         }
         guard stated.count < 10 else {
             throw Refusal(
                 429,
                 .invalidRequestError,
                 "too_many_statements",
-                "Age and parental consent were stated ten times within a day; try again tomorrow.",
-                param: "age"
+                "This was stated ten times within a day; try again tomorrow.",
+                param: param
             )
         }
     }

@@ -5,9 +5,11 @@ package struct SettingMistake: Hashable, Sendable {
     package var name: String
     /// The mistake and its remedy as one sentence, without what was given: that may be a secret.
     package var message: String
+    /// Whether other settings decide it, which a server may have from elsewhere than a command beside it.
+    package var isOfSeveral: Bool
 
-    init(_ name: String, _ message: String) {
-        (self.name, self.message) = (name, message)
+    init(_ name: String, _ message: String, isOfSeveral: Bool = false) {
+        (self.name, self.message, self.isOfSeveral) = (name, message, isOfSeveral)
     }
 
     /// The mistakes in settings of alarms and traces.

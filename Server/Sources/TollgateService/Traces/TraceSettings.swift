@@ -19,51 +19,58 @@ package struct TraceSettings: Sendable {
         _ text: (String) -> String?,
         _ mistakes: inout [SettingMistake]
     ) -> TraceSettings? {
+        let count = mistakes.count
         guard let endpoint = text("TRACES_ENDPOINT") else {
             for name in ["TRACES_HEADERS", "TRACES_SAMPLE_RATIO"] where text(name) != nil {
                 mistakes.append(
                     SettingMistake(
                         name,
-                        "this needs ‘endpoint’ (TOLLGATE_TRACES_ENDPOINT), where traces are sent"
+                        "this needs ‘endpoint’ (TOLLGATE_TRACES_ENDPOINT), where traces are sent",
+                        isOfSeveral: true
                     )
                 )
             }
             return nil
         }
-        guard let url = url(endpoint) else {
-            mistakes.append(
-                SettingMistake(
-                    "TRACES_ENDPOINT",
-                    "this is not the address of a collector; write it like http://127.0.0.1:4318"
-                )
+        func wrong(_ part: String, _ message: String, isOfSeveral: Bool = false) {
+            mistakes.append(SettingMistake("TRACES_" + part, message, isOfSeveral: isOfSeveral))
+        }
+        let url = url(endpoint)
+        if url == nil {
+            wrong(
+                "ENDPOINT",
+                "this is not the address of a collector; write it like http://127.0.0.1:4318, without a user"
             )
-            return nil
         }
         let given = text("TRACES_HEADERS")?.split(separator: ",") ?? []
         let headers = given.compactMap { header(String($0)) }
         if headers.count < given.count {
-            mistakes.append(
-                SettingMistake(
-                    "TRACES_HEADERS",
-                    "write each header like ‘Authorization: Bearer KEY’"
-                )
-            )
-            return nil
+            wrong("HEADERS", "write each header like ‘Authorization: Bearer KEY’")
         }
-        guard let share = Double(text("TRACES_SAMPLE_RATIO") ?? "1"), share > 0, share <= 1 else {
-            mistakes.append(
-                SettingMistake("TRACES_SAMPLE_RATIO", "a ratio is a number above 0 and up to 1")
+        if let url, !headers.isEmpty, url.hasPrefix("http:"), !isOfThisMachine(url) {
+            wrong(
+                "ENDPOINT",
+                "a header may hold a key: use https, or a collector on this machine",
+                isOfSeveral: true
             )
-            return nil
         }
+        let share = Double(text("TRACES_SAMPLE_RATIO") ?? "1").flatMap {
+            $0 > 0 && $0 <= 1 ? $0 : nil
+        }
+        if share == nil { wrong("SAMPLE_RATIO", "a ratio is a number above 0 and up to 1") }
+        guard mistakes.count == count, let url, let share else { return nil }
         return TraceSettings(url: url, headers: headers, share: share)
+    }
+
+    private static func isOfThisMachine(_ url: String) -> Bool {
+        ["127.0.0.1", "::1", "localhost"].contains(URL(string: url)?.host)
     }
 
     /// As collectors' addresses are usually given: `/v1/traces` follows.
     /// <https://opentelemetry.io/docs/specs/otel/protocol/exporter/#endpoint-urls-for-otlphttp>
     private static func url(_ endpoint: String) -> String? {
         guard let url = URL(string: endpoint), ["http", "https"].contains(url.scheme),
-            url.host?.isEmpty == false, url.query == nil, url.fragment == nil
+            url.host?.isEmpty == false, url.query == nil, url.fragment == nil, url.user == nil
         else { return nil }
         let base = endpoint.hasSuffix("/") ? String(endpoint.dropLast()) : endpoint
         return base.hasSuffix("/v1/traces") ? base : base + "/v1/traces"
