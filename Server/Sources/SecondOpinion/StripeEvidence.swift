@@ -56,14 +56,14 @@ struct StripeEvidence: Sendable {
             let paid = object["payment_status"]?.isString("unpaid") == false ? word.done : nil
             sell(lines, for: object["amount_total"]?.int64, paid, word.row)
         case "payment_intent" where word.status == "succeeded":
-            // What a payment paid for that went through neither session nor invoice.
+            // What a payment paid for; the items of its session or invoice say more.
             let lines = object["metadata"]?["tollgate_lines"]?.string.map { lines in
                 lines.split(separator: ",").map { line in
                     let parts = line.filter { $0 != " " }.split(separator: ":")
                     return (String(parts.first ?? ""), parts.last.flatMap { Int64($0) } ?? 1)
                 }
             }
-            sell(lines, for: object["amount_received"]?.int64, word.done, word.row)
+            sell(sold ?? lines, for: object["amount_received"]?.int64, word.done, word.row)
         case "refund", "dispute":
             if returns[word.id].map(word.isNewer) ?? true { returns[word.id] = word }
         default: break

@@ -93,6 +93,25 @@ def test_copies_are_made_again_and_again_and_the_newest_stay(live):
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
+def test_copies_whose_proof_fails_do_not_pile_up_and_count_as_none(live):
+    """Such as by a full temporary folder, night after night."""
+    folder = live.folder / "copies"
+    folder.mkdir()
+    names = ["tollgate-20260101T000000Z.sqlite", "tollgate-20260102T000000Z.sqlite",
+             "tollgate-20260103T000000Z.sqlite.unproven"]
+    old, good, failed = [folder / name for name in names]
+    for path in (old, good, failed):
+        path.write_text("copy")
+    ended = tollgate("backup", "--to", f"{folder}/", "--keep", "1", "--database", live.database,
+                     TMPDIR=str(live.folder / "missing"))
+    assert ended.returncode == 1 and ended.stderr, ended
+    left = set(folder.iterdir())
+    assert good in left and not {old, failed} & left, "the newest proven copy stays"
+    (unproven,) = left - {good}
+    assert unproven.name.endswith("Z.sqlite.unproven")
+    assert journal(unproven) > 1
+
+
 def test_only_copies_are_removed_to_make_room(live):
     folder = live.folder / "copies"
     folder.mkdir()

@@ -315,6 +315,14 @@ def test_a_wrong_key_and_a_wrong_file_are_named(world):
     assert "users.csv:1: not" in ended.stderr
 
 
+def test_a_command_without_the_servers_key_names_nobody(world):
+    """Customers' names follow from it, and no server could open what another one seals."""
+    del world.environment["TOLLGATE_SECRET_KEY"]
+    ended = world.run("import", "stripe", code=1)
+    assert "TOLLGATE_SECRET_KEY is not set" in ended.stderr
+    assert not list(world.directory.glob(".tollgate/*.sqlite"))
+
+
 def test_who_opens_checkout_all_the_time_is_told_to_wait_each_address_for_itself(world):
     world.environment["TOLLGATE_CLIENT_ADDRESS_HEADER"] = "X-Forwarded-For"
     base = f"http://127.0.0.1:{world.server}"

@@ -61,6 +61,29 @@ struct ServersTests {
         #expect(try await one.rebuilt().differences.map(\.table) == [])
     }
 
+    /// A server of the earlier version was left running while another one brought the database up to date.
+    @Test("a server writes nothing more once a later engine has derived the rows anew")
+    func laterEngine() async throws {
+        let (one, two) = try await Self.pair()
+        _ = try await one.submit(.register("ann", .token("t")))
+        func note(_ engine: Int64) async throws {
+            try await two.driver.write { connection in
+                try connection.execute(
+                    "UPDATE meta SET value = $1 WHERE name = 'engine'",
+                    [.blob(Array("\(engine)".utf8))]
+                )
+            }
+        }
+        try await note(engineVersion + 1)
+        let bought = JournalItem.message("m", .bought("coins", .consumable, "1", token: "t"))
+        let error = await #expect(throws: StorageError.self) { try await one.submit(bought) }
+        #expect(error?.kind == .schema && "\(error, default: "")".contains("use a newer program"))
+        #expect(try await one.balance("ann") == 0)
+        try await note(engineVersion)
+        _ = try await one.submit(bought)
+        #expect(try await one.balance("ann") == 100)
+    }
+
     @Test("spends under one key at both servers are one spend")
     func spends() async throws {
         let (one, two) = try await Self.pair()

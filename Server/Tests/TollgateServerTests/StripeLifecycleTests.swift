@@ -289,6 +289,31 @@ struct StripeLifecycleTests {
         }
     }
 
+    /// As a cross-sell of Stripe's dashboard adds a product to a session that this server opened.
+    @Test("What a buyer adds at Checkout is granted too, though our own words do not name it")
+    func crossSold() async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer()
+            // The server makes the customer at Stripe with the first purchase.
+            try await shop.buy("coins_100", for: id)
+            let customer = try await shop.stripeCustomer(of: id)
+            let session = try await shop.call(
+                "POST",
+                "/v1/checkout/sessions",
+                """
+                mode=payment&customer=\(customer)&success_url=https://example.com/\
+                &line_items[0][price]=price_coins_100&line_items[0][quantity]=1\
+                &line_items[1][price]=price_lifetime&line_items[1][quantity]=1\
+                &metadata[tollgate_lines]=price_coins_100:1
+                """
+            )
+            _ = try await shop.stripe.pay(checkoutSession: session["id"].string ?? "")
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await shop.coins(of: id) == 200)
+            #expect(try await shop.entitlements(of: id) == ["archive", "pro"])
+        }
+    }
+
     @Test("A Payment Link sells the same products; who buys is named by its reference")
     func paymentLink() async throws {
         try await Shop.run { shop in

@@ -139,6 +139,39 @@ struct StatementTests {
         )
     }
 
+    /// The words on our own session name one price; Stripe's items have what the buyer added.
+    @Test("of two lists of a payment's lines the longer one counts, in either order")
+    func crossSold() {
+        func payment(_ prices: [String], on day: Double) -> Fact {
+            .said(
+                .payment(
+                    StripePayment(
+                        session: "cs_1",
+                        status: "complete",
+                        isPaid: true,
+                        customer: nil,
+                        reference: nil,
+                        lines: prices.map { .init(price: $0, quantity: 1) },
+                        amount: 4000,
+                        currency: "eur",
+                        created: .day(0)
+                    )
+                ),
+                on: day,
+                about: .stripe("pi_1")
+            )
+        }
+        for added in ["price_a", "price_z"] {
+            for both in [["price_coins", added], [added, "price_coins"]] {
+                let facts = [payment(["price_coins"], on: 1), payment(both, on: 2)]
+                for order in [facts, facts.reversed()] {
+                    let lines = World(order).records[0].payment?.lines
+                    #expect(lines?.map(\.price).sorted() == both.sorted())
+                }
+            }
+        }
+    }
+
     @Test("statuses that no later one leaves, and those in which billing has ended")
     func statuses() {
         let words = [

@@ -27,7 +27,8 @@ struct BatchRows {
 // MARK: - Reading and locking
 
 extension BatchRows {
-    /// Another server may have adopted a catalog since ours was read.
+    /// Another server may have adopted a catalog since ours was read, or derived everything by a later
+    /// engine.
     ///
     /// Its adoption and our facts must not pass each other unseen, or a purchase would wait for a
     /// catalog that is there.
@@ -36,8 +37,11 @@ extension BatchRows {
     mutating func lockCatalog(adopts: Bool) throws {
         guard let shared = connection.dialect.catalogLock else { return }
         try connection.execute(adopts ? shared.alone : shared.withOthers)
-        let count = try connection.query("SELECT count(*) FROM catalog_version").first?.int64(0)
-        if count != Int64(history.versions.count) {
+        let state = try connection.query(
+            "SELECT (SELECT count(*) FROM catalog_version), \(EngineUpgrade.noteSQL)"
+        ).first
+        try EngineUpgrade.requireOurs(state?.optionalBytes(1))
+        if try state?.int64(0) != Int64(history.versions.count) {
             history = try CatalogHistory(reading: connection)
         }
     }

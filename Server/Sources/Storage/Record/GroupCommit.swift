@@ -138,7 +138,7 @@ final class GroupCommit: Sendable {
 
     private static func isHopeless(_ error: any Error) -> Bool {
         switch (error as? StorageError)?.kind {
-        case .unavailable, .closed, .diskFull, .readOnly, .inUse: true
+        case .unavailable, .closed, .diskFull, .readOnly, .inUse, .schema: true
         default: false
         }
     }

@@ -137,6 +137,20 @@ public struct EngineUpgrade: Sendable {
         if let found, found != engineVersion { throw mismatch(found) }
     }
 
+    /// For a server that has not noticed: rows of its own would lie among those of another engine.
+    ///
+    /// - Parameter noted: what `noteSQL` finds; `nil`: nothing is noted yet.
+    /// - Throws: `StorageError` of the kind `schema` where another engine has derived the rows since.
+    static func requireOurs(_ noted: [UInt8]?) throws {
+        guard let noted, let found = Int64(String(decoding: noted, as: UTF8.self)),
+            found != engineVersion
+        else { return }
+        throw mismatch(found)
+    }
+
+    /// A value of `requireOurs` within another statement.
+    static let noteSQL = "(SELECT value FROM meta WHERE name = '\(metaName)')"
+
     private static func mismatch(_ found: Int64) -> StorageError {
         StorageError(
             .schema,

@@ -276,9 +276,23 @@ public struct StripeReads: Sendable {
             || abs(now.milliseconds - context.clocks.wall().milliseconds) > 60_000
     }
 
-    /// What has to be read again although `event` says it, because its clock stands still: within the
-    /// second of an earlier read an event may be older or newer than that read.
+    /// What has to be read although `event` can be used.
+    ///
+    /// A Checkout that sells something once: our own words on it do not name what the buyer added there
+    /// (<https://docs.stripe.com/payments/checkout/cross-sells>). A subscription whose clock stands still:
+    /// within the second of an earlier read an event may be older or newer than that read.
     func rereads(for event: Stripe.Event) async throws -> [Wanted] {
+        if event.objectName == Stripe.CheckoutSession.objectName, let id = event.objectID,
+            event.object["mode"]?.string == "payment",
+            event.object["payment_status"]?.string == "paid"
+        {
+            let payment = event.object["payment_intent"]?.string ?? id
+            let known = try await context.records.record(
+                of: StripeTranslator.key(payment, livemode: event.livemode)
+            )
+            if known?.payment?.isRead == true { return [] }
+            return [Wanted(kind: .checkoutLines, object: id)]
+        }
         guard event.objectName == Stripe.Subscription.objectName, let id = event.objectID else {
             return []
         }

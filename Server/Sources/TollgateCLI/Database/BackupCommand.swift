@@ -95,7 +95,18 @@ struct BackupCommand: DatabaseCommand {
         try SQLiteBackup.copy(path, to: file) { done, all in
             line.report(WorkProgress(step: "pages", done: done, of: all))
         }
-        let rows: Int64? = if verify { try await BackupProof.verify(file, line) } else { nil }
+        let rows: Int64?
+        do {
+            rows = if verify { try await BackupProof.verify(file, line) } else { nil }
+        } catch {
+            // It may be all there is, but it counts as no copy, and copies do not pile up meanwhile.
+            line.end()
+            if let folder {
+                try folder.setAside(file)
+                _ = try keep.map { try folder.keep(newest: $0) }
+            }
+            throw error
+        }
         line.end()
         let removed = try keep.flatMap { try folder?.keep(newest: $0) } ?? []
         var status = stat()

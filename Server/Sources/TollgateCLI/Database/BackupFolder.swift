@@ -29,6 +29,15 @@ struct BackupFolder: Sendable {
             }
     }
 
+    /// Keeps a copy whose proof failed under another name, in place of the one before it.
+    func setAside(_ file: String) throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: path)
+        for name in names where name.hasPrefix("tollgate-") && name.hasSuffix(".sqlite.unproven") {
+            try FileManager.default.removeItem(atPath: path + "/" + name)
+        }
+        try FileManager.default.moveItem(atPath: file, toPath: file + ".unproven")
+    }
+
     /// When the newest copy was made; `nil`: there is none.
     func newest() throws -> Date? {
         guard let file = try copies().first else { return nil }

@@ -18,7 +18,13 @@ enum RebuildCheck {
         progress: @Sendable (Int64, Int64) -> Void
     ) async throws -> (report: Rebuild.Report, lag: Int64) {
         let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tollgate-rebuild-\(ProcessInfo.processInfo.processIdentifier)")
+            .appendingPathComponent("tollgate-rebuild-\(UUID().uuidString)")
+        // A folder that is made here and now is nobody else's, who could read the journal in it.
+        try FileManager.default.createDirectory(
+            at: folder,
+            withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700]
+        )
         defer { try? FileManager.default.removeItem(at: folder) }
         let scratch = try StorageSQLite(path: folder.appendingPathComponent("scratch.sqlite").path)
         let lag = try await FigureDerivation.lag(of: try await RecordStore(reading: source))

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CommandOutput
 import Foundation
 import GooglePlayConnector
 import Stores
@@ -25,13 +26,20 @@ struct StoreWork {
     }
 
     /// - Throws: `StorageError.inUse` where a server holds the SQLite file, which then does this work by
-    ///   itself.
+    ///   itself; `CheckFailed` without the server's secret key, with which customers are named and the
+    ///   database's secrets are sealed.
     func run<Result: Sendable>(
         over connect: (HTTPClient) async throws -> Connections,
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
         let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
-        let secretKey = Settings.list("SECRET_KEY").first ?? ""
+        let keys = Settings.list("SECRET_KEY")
+        guard let secretKey = keys.first else {
+            throw CheckFailed(
+                message:
+                    "TOLLGATE_SECRET_KEY is not set. Run this with the server's settings: customers are named by it."
+            )
+        }
         let client = HTTPClient.forCommand()
         do {
             let connections = try await connect(client)
@@ -40,13 +48,15 @@ struct StoreWork {
                     secretKey: secretKey,
                     publishableKey: "",
                     publicURL: "",
-                    defaultEnvironment: stores.defaultEnvironment(for: secretKey)
+                    defaultEnvironment: stores.defaultEnvironment(for: secretKey),
+                    formerSecretKeys: Array(keys.dropFirst())
                 ),
                 database: location,
                 catalog: catalog,
                 appStore: nil,
                 stripe: connections.stripe,
                 googlePlay: connections.googlePlay,
+                derivesAnew: false,
                 clocks: .init(
                     now: try await clock.reached(over: client),
                     wall: SystemClock.now,

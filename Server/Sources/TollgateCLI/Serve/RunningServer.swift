@@ -24,6 +24,9 @@ struct RunningServer: Sendable {
     private let webhooks: OutgoingWebhooks
 
     /// Opens the database, brings it up to date and adopts the catalog.
+    ///
+    /// - Parameter derivesAnew: whether rows of an earlier engine are derived again; otherwise they are
+    ///   refused.
     init(
         configuration: Configuration,
         database: DatabaseLocation,
@@ -34,6 +37,7 @@ struct RunningServer: Sendable {
         stripe: Stripe.Client?,
         googlePlay: GooglePlaySetUp = GooglePlaySetUp(),
         openID: OpenIDClient? = nil,
+        derivesAnew: Bool = true,
         clocks: Clocks
     ) async throws {
         let threshold = LogThreshold(try Settings.logLevel())
@@ -44,7 +48,7 @@ struct RunningServer: Sendable {
         webhooks = OutgoingWebhooks()
         let store = try await RecordStore(
             driver,
-            upgrade: .onDisk(now: { await clocks.now() }, logger: logger)
+            upgrade: derivesAnew ? .onDisk(now: { await clocks.now() }, logger: logger) : nil
         )
         // Before anything is written: a server with the wrong key must not begin.
         let signer = try await AnswerSigner(keptIn: driver, sealing: SealingKeys(configuration))

@@ -30,6 +30,9 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
     /// `true` if the bank refused the payment and nobody has paid since.
     public var hasFailed: Bool { failed == true && !isPaid }
 
+    /// Whether Stripe's own answer is the newest word on it.
+    public var isRead: Bool { newest.stated.isRead }
+
     /// When what it bought begins.
     public var begins: Instant { paid ?? payment.created }
 
@@ -53,11 +56,14 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
         country = max(country ?? "", other.country ?? "").nonEmpty
     }
 
+    /// Who says more lines knows more: the words that we put on a session do not know what the buyer added
+    /// at Stripe.
     private static func larger(
         _ left: [StripePayment.Line]?,
         _ right: [StripePayment.Line]?
     ) -> [StripePayment.Line]? {
         guard let left, let right else { return left ?? right }
+        if left.count != right.count { return left.count > right.count ? left : right }
         return left == right || Newest.precedes(right, left) ? left : right
     }
 }
