@@ -26,7 +26,7 @@ final class Shop: ObservableObject {
     /// What the customer put off, while nothing else waits.
     @Published private(set) var postponed: PendingPurchase?
     @Published private(set) var missingTerms: [TermsDocument] = []
-    /// What the customer said about their age, and what the catalog asks; nil: nothing to ask now.
+    /// The customer's stated age and the catalog's questions; nil: nothing to ask now.
     @Published private(set) var consents: Consents?
     @Published var isPortalShown = false
     /// How often the inbox was looked into; only the last look decides what is shown.

@@ -57,7 +57,7 @@ public final class RecordedSpan: Span, Sendable {
         state = Mutex(State(name: name))
     }
 
-    /// Whether the trace is among those that are recorded.
+    /// True if the trace is recorded.
     public var isRecording: Bool { place?.isSampled ?? false }
 
     public var operationName: String {
@@ -118,7 +118,7 @@ public final class RecordedSpan: Span, Sendable {
         )
     }
 
-    /// What is kept of the attributes that frameworks set, by the names of OpenTelemetry's conventions.
+    /// The attributes of frameworks that are kept, with their names in OpenTelemetry's conventions.
     /// <https://opentelemetry.io/docs/specs/semconv/http/http-spans/>
     private static let names = [
         "http.request.method": "http.request.method", "http.route": "http.route",

@@ -25,7 +25,7 @@ public struct TraceExport: Sendable {
 
     /// Sends everything that has ended.
     ///
-    /// What a collector cannot take now is sent with the next call; what it refuses is dropped.
+    /// Spans that a collector cannot take now are sent with the next call; spans that it refuses are dropped.
     /// <https://opentelemetry.io/docs/specs/otlp/#failures-1>
     /// - Returns: how many spans were dropped since the last call that returned, because they ended
     ///   faster than they were sent.

@@ -153,8 +153,7 @@ public struct Consents: Codable, Hashable, Sendable {
         return minimumAge.map { statedAge < $0 } ?? false
     }
 
-    /// Whether it is open on which side of one of ``askedAges`` the customer is, such as after a new age
-    /// in the catalog.
+    /// True if the stated range leaves one of ``askedAges`` open, such as an age that is new in the catalog.
     ///
     /// Then ask, also where ``isAgeMissing`` is false.
     public var isAgeUnclear: Bool {
@@ -162,7 +161,7 @@ public struct Consents: Codable, Hashable, Sendable {
         return askedAges.contains { statedAge < $0 && $0 < statedAgeBelow ?? .max }
     }
 
-    /// Whether the customer said to be younger than the catalog asks; do not offer the question again.
+    /// True if the customer stated an age below ``minimumAge``; do not offer the question again.
     public var isTooYoung: Bool {
         guard let minimumAge, let statedAgeBelow else { return false }
         return statedAgeBelow <= minimumAge

@@ -276,11 +276,12 @@ public struct StripeReads: Sendable {
             || abs(now.milliseconds - context.clocks.wall().milliseconds) > 60_000
     }
 
-    /// What has to be read although `event` can be used.
+    /// The reads that follow `event` although it can be used by itself.
     ///
-    /// A Checkout that sells something once: our own words on it do not name what the buyer added there
-    /// (<https://docs.stripe.com/payments/checkout/cross-sells>). A subscription whose clock stands still:
-    /// within the second of an earlier read an event may be older or newer than that read.
+    /// - A paid Checkout: its metadata, which this server wrote, does not name a product that the buyer added
+    ///   on Stripe's page (<https://docs.stripe.com/payments/checkout/cross-sells>).
+    /// - A subscription whose clock stands still: within the second of an earlier read, an event may be
+    ///   older or newer than that read.
     func rereads(for event: Stripe.Event) async throws -> [Wanted] {
         if event.objectName == Stripe.CheckoutSession.objectName, let id = event.objectID,
             event.object["mode"]?.string == "payment",

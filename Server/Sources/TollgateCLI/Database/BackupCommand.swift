@@ -99,7 +99,7 @@ struct BackupCommand: DatabaseCommand {
         do {
             rows = if verify { try await BackupProof.verify(file, line) } else { nil }
         } catch {
-            // It may be all there is, but it counts as no copy, and copies do not pile up meanwhile.
+            // The copy may be the only one, so it stays under another name; copies do not pile up meanwhile.
             line.end()
             if let folder {
                 try folder.setAside(file)

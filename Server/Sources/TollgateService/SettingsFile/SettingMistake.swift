@@ -5,7 +5,7 @@ package struct SettingMistake: Hashable, Sendable {
     package var name: String
     /// The mistake and its remedy as one sentence, without what was given: that may be a secret.
     package var message: String
-    /// Whether other settings decide it, which a server may have from elsewhere than a command beside it.
+    /// True if other settings decide it; a command beside a server may lack variables that the server has.
     package var isOfSeveral: Bool
 
     init(_ name: String, _ message: String, isOfSeveral: Bool = false) {

@@ -30,7 +30,7 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
     /// `true` if the bank refused the payment and nobody has paid since.
     public var hasFailed: Bool { failed == true && !isPaid }
 
-    /// Whether Stripe's own answer is the newest word on it.
+    /// True if the newest statement is an answer of Stripe's, not an event.
     public var isRead: Bool { newest.stated.isRead }
 
     /// When what it bought begins.
@@ -56,8 +56,7 @@ public struct PaymentRecord: Hashable, Codable, Sendable {
         country = max(country ?? "", other.country ?? "").nonEmpty
     }
 
-    /// Who says more lines knows more: the words that we put on a session do not know what the buyer added
-    /// at Stripe.
+    /// The longer list counts: a session's metadata lacks the products that the buyer added at Stripe.
     private static func larger(
         _ left: [StripePayment.Line]?,
         _ right: [StripePayment.Line]?
