@@ -80,7 +80,16 @@ public final class StripeConnector: StoreConnector {
         let (event, translation) = try await Traces.span("verify and translate") {
             let event = try messages.event(message)
             var translation = messages.translate(event, from: message)
-            translation.questions = try await reads.rereads(for: event)
+            let wanted = try await reads.rereads(for: event)
+            if case .nothing(let reason) = translation.meaning {
+                translation.meaning = StripeTranslator.hint(
+                    wanted,
+                    livemode: event.livemode,
+                    reason: reason
+                )
+            } else {
+                translation.questions = wanted
+            }
             return (event, translation)
         }
         let receipt = try await context.journal(translation, of: store, from: message)

@@ -421,6 +421,24 @@ struct RowTests {
         #expect(trials.values.map(\.items) == [1])
     }
 
+    // https://docs.stripe.com/products-prices/pricing-models#tiered-pricing
+    @Test("a tier that is free, beside one that costs, is no trial")
+    func freeTier() {
+        let invoice = Fact.invoice(
+            "in_1",
+            of: "sub_1",
+            paid: 0,
+            amount: 700,
+            [
+                .line("il_1", 0, from: 0, to: 31, item: "si_1"),
+                .line("il_2", 700, from: 0, to: 31, item: "si_1"),
+            ]
+        )
+        let rows = Shop.rows(Purchase(key: .stripe("sub_1"), joining: [invoice]))
+        #expect(rows.sales.map(\.offer) == [.none])
+        #expect(rows.entries.sums.allSatisfy { $0.key.measure != .trialStarted })
+    }
+
     @Test("seats that are added are worth more, and are one subscription with those before")
     func addedSeats() {
         let added = "SEAT_ADDITION"

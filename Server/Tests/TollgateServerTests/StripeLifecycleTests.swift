@@ -342,6 +342,44 @@ struct StripeLifecycleTests {
         }
     }
 
+    // https://docs.stripe.com/payments/place-a-hold-on-a-payment-method
+    @Test(
+        "A Checkout that only holds the money gives nothing until its capture, whichever event is first",
+        arguments: [true, false]
+    )
+    func heldMoney(_ isCapturedFirst: Bool) async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer("reader-1")
+            let link = try await shop.call(
+                "POST",
+                "/v1/payment_links",
+                "line_items[0][price]=price_coins_100&line_items[0][quantity]=2"
+                    + "&payment_intent_data[capture_method]=manual"
+            )
+            var browser = shop.server.browser
+            let url = try #require(link["url"].string)
+            let page = try await browser.send(url + "?client_reference_id=reader-1")
+            let session = String(try #require(page.location?.split(separator: "/").last))
+            var faults = StripeSimulator.Faults()
+            faults.isPaused = isCapturedFirst
+            await shop.stripe.setFaults(faults)
+            _ = try await shop.stripe.pay(checkoutSession: session, email: "jenny@example.com")
+            await shop.server.tollgate.fetchWanted()
+            let held = try await shop.call("GET", "/v1/checkout/sessions/\(session)", "")
+            #expect(held["payment_status"].string == "unpaid")
+            #expect(try await shop.coins(of: id) == 0)
+            if !isCapturedFirst { try await shop.wait(days: 3) }
+            let payment = try #require(held["payment_intent"].string)
+            _ = try await shop.call("POST", "/v1/payment_intents/\(payment)/capture", "")
+            faults = .init()
+            faults.isReversed = isCapturedFirst
+            await shop.stripe.setFaults(faults)
+            await shop.stripe.settle()
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await shop.coins(of: id) == 200)
+        }
+    }
+
     @Test("A customer deleted at Stripe has lost the plan and keeps what was bought once")
     func deletedCustomer() async throws {
         try await Shop.run { shop in

@@ -1,9 +1,12 @@
 import Foundation
+import Stores
 import StripeAPI
+import StripeConnector
 import StripeSimulator
 import Testing
-import TollgateService
+import TollgateAssembly
 import TollgateCore
+import TollgateService
 import TollgateSimulation
 
 @Suite("Money that goes back through Stripe")
@@ -135,6 +138,57 @@ struct StripeRefundTests {
             }
             await shop.server.tollgate.fetchWanted()
             #expect(try await shop.coins(of: id) == 50)
+        }
+    }
+
+    // https://docs.stripe.com/invoicing/partial-payments
+    @Test(
+        "Of an invoice that was paid in parts, the refund of each part takes its share back",
+        arguments: [0, 1]
+    )
+    func paidInParts(_ refunded: Int) async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer()
+            try await shop.buy("coins_100", for: id)
+            let customer = try await shop.stripeCustomer(of: id)
+            let invoice = try #require(
+                try await shop.call("POST", "/v1/invoices", "customer=\(customer)")["id"].string
+            )
+            _ = try await shop.call(
+                "POST",
+                "/v1/invoiceitems",
+                "customer=\(customer)&invoice=\(invoice)&quantity=3"
+                    + "&pricing[price]=price_coins_100"
+            )
+            _ = try await shop.call("POST", "/v1/invoices/\(invoice)/finalize", "")
+            var payments: [String] = []
+            for amount in [1000, 2000] {
+                let payment = try await shop.call(
+                    "POST",
+                    "/v1/payment_intents",
+                    "amount=\(amount)&currency=usd&customer=\(customer)&confirm=true"
+                        + "&payment_method=pm_card_visa&return_url=https://example.com"
+                )
+                payments.append(try #require(payment["id"].string))
+                let paid = try await shop.call(
+                    "POST",
+                    "/v1/invoices/\(invoice)/attach_payment",
+                    "payment_intent=\(payments.last ?? "")"
+                )
+                #expect(paid["status"].string == (amount == 1000 ? "open" : "paid"))
+            }
+            await shop.stripe.settle()
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await shop.coins(of: id) == 400)
+            let back = [100, 200][refunded]
+            _ = try await shop.call("POST", "/v1/refunds", "payment_intent=\(payments[refunded])")
+            await shop.stripe.settle()
+            await shop.server.tollgate.fetchWanted()
+            #expect(try await shop.coins(of: id) == Int64(400 - back))
+            // Whatever is read once more says nothing new.
+            let again = try await shop.server.tollgate.stripe.reconcile(reach: .everything)
+            #expect(again?.objects.new == 0)
+            #expect(try await shop.coins(of: id) == Int64(400 - back))
         }
     }
 

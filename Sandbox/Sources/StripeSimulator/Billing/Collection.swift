@@ -56,7 +56,7 @@ extension World {
         if let intent = invoice["_payment_intent"].string { return intent }
         let isFirst = invoice["billing_reason"].string == "subscription_create"
         let intent = addIntent(
-            amount: invoice["amount_due"].count,
+            amount: invoice["amount_remaining"].count,
             currency: invoice["currency"].text,
             customer: invoice["customer"].string,
             description: isFirst ? "Subscription creation" : "Subscription update",
@@ -71,13 +71,18 @@ extension World {
         change(.invoice, id) { $0["_payment_intent"] = .string(intent) }
         change(.paymentIntent, intent) { $0["_invoice"] = .string(id) }
         guard let invoice = get(.invoice, id) else { return }
+        addPayment(of: invoice, by: intent, invoice["amount_remaining"].count, isDefault: true)
+    }
+
+    /// Adds what says that `intent` pays `amount` of an invoice, or will.
+    mutating func addPayment(of invoice: JSON, by intent: String, _ amount: Int, isDefault: Bool) {
         var payment = blank(
             .invoicePayment,
             created: now(for: invoice["customer"].string),
             nulls: "amount_paid",
             [
-                "amount_requested": invoice["amount_due"], "currency": invoice["currency"],
-                "invoice": .string(id), "is_default": true, "status": "open",
+                "amount_requested": .int(amount), "currency": invoice["currency"],
+                "invoice": invoice["id"], "is_default": .bool(isDefault), "status": "open",
                 "payment": ["type": "payment_intent", "payment_intent": .string(intent)],
                 "status_transitions": .object(nulls: "canceled_at paid_at", [:]),
             ]
@@ -106,7 +111,9 @@ extension World {
         }
         emit("invoice.paid", paid)
         emit("invoice.payment_succeeded", paid)
-        let payment = all(.invoicePayment).last { $0["invoice"].string == id }
+        let payment = all(.invoicePayment).last {
+            $0["invoice"].string == id && $0["is_default"].bool == true
+        }
         if intent != nil, let payment {
             let done = change(.invoicePayment, payment["id"].text) { payment in
                 payment["status"] = "paid"

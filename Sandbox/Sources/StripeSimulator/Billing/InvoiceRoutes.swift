@@ -125,7 +125,7 @@ extension World {
         invoice["due_date"] = method == "send_invoice" ? JSON(due) : .null
     }
 
-    private func requireOpen(_ id: String) throws {
+    func requireOpen(_ id: String) throws {
         let status = try find(.invoice, id)["status"].text
         guard status == "open" || status == "uncollectible" else {
             throw APIError.invalid(

@@ -87,7 +87,11 @@ extension World {
         if amount > 0 {
             let id = intent(of: session, amount: amount, data: data)
             switch attempt(id, with: method, isAuthenticated: form.isAuthenticated) {
-            case .succeeded: intentID = id
+            case .succeeded:
+                intentID = id
+                // Money that is only held comes with its capture.
+                let isHeld = get(.paymentIntent, id)?["status"].string == "requires_capture"
+                if isHeld { status = "unpaid" }
             case .processing:
                 intentID = id
                 status = "unpaid"

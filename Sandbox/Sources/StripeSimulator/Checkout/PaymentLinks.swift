@@ -81,6 +81,19 @@ extension World {
         try call.parameters.patchBool(&link, "allow_promotion_codes")
         try readCompletion(&call.parameters, into: &link)
         try readSubscriptionData(&call.parameters, into: &link)
+        if let data = try Self.readIntentData(&call.parameters) {
+            guard !isSubscription else {
+                throw APIError.invalid(
+                    "You can not pass `payment_intent_data` in `subscription` mode.",
+                    param: "payment_intent_data"
+                )
+            }
+            let unset = "capture_method description setup_future_usage statement_descriptor"
+            link["payment_intent_data"] = .object(
+                nulls: unset + " statement_descriptor_suffix transfer_group",
+                data.members ?? [:]
+            )
+        }
         call.parameters.ignore(
             "automatic_tax",
             "billing_address_collection",
@@ -88,7 +101,6 @@ extension World {
             "custom_fields",
             "custom_text",
             "invoice_creation",
-            "payment_intent_data",
             "payment_method_collection",
             "phone_number_collection",
             "tax_id_collection"
@@ -183,6 +195,7 @@ extension World {
                 "trial_end": .int(now + days * 86_400),
             ]
         }
+        session["_payment_intent_data"] = link["payment_intent_data"]
         put(.checkoutSession, session)
         schedule(.expireSession(session["id"].text), at: session["expires_at"].count, for: nil)
         return session

@@ -308,13 +308,9 @@ extension World {
         }
     }
 
-    /// What the payment intent, the setup intent or the subscription of this session will carry.
-    private func readChildren(
-        _ parameters: inout Parameters,
-        into session: inout JSON,
-        mode: String
-    ) throws {
-        let intent = try parameters.object("payment_intent_data") { part in
+    /// What a payment intent will carry.
+    static func readIntentData(_ parameters: inout Parameters) throws -> JSON? {
+        try parameters.object("payment_intent_data") { part in
             var intent: JSON = ["metadata": [:]]
             try part.metadata(into: &intent)
             try part.patch(
@@ -329,6 +325,15 @@ extension World {
             part.ignore("shipping", "transfer_group")
             return intent
         }
+    }
+
+    /// What the payment intent, the setup intent or the subscription of this session will carry.
+    private func readChildren(
+        _ parameters: inout Parameters,
+        into session: inout JSON,
+        mode: String
+    ) throws {
+        let intent = try Self.readIntentData(&parameters)
         let setup = try parameters.object("setup_intent_data") { part in
             var setup: JSON = ["metadata": [:]]
             try part.metadata(into: &setup)

@@ -56,6 +56,7 @@ extension World {
         emit(decline == nil ? "charge.succeeded" : "charge.failed", charge)
         emit(decline == nil ? "payment_intent.succeeded" : "payment_intent.payment_failed", done)
         if decline == nil {
+            creditInPart(id)
             conclude(id, .succeeded)
         } else if let invoice = done["_invoice"].string {
             // A subscription that began on trust goes on; a renewal has failed as by card.

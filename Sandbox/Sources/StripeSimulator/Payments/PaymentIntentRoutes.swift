@@ -163,6 +163,14 @@ extension World {
             intent["amount_capturable"] = 0
         }
         emit("payment_intent.succeeded", done)
+        creditInPart(done["id"].text)
+        // A session that held the money is paid now; no event of its own says so.
+        let session = all(.checkoutSession).last {
+            $0["payment_intent"].reference == done["id"].text
+        }
+        if let session {
+            change(.checkoutSession, session["id"].text) { $0["payment_status"] = "paid" }
+        }
         return done
     }
 

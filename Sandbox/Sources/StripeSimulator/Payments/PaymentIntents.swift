@@ -98,6 +98,7 @@ extension World {
         }
         emit("charge.succeeded", charge)
         emit(isHeld ? "payment_intent.amount_capturable_updated" : "payment_intent.succeeded", done)
+        if !isHeld { creditInPart(id) }
         if Self.card(of: method).disputeReason != nil {
             let customer = intent["customer"].string
             schedule(

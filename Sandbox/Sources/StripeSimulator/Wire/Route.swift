@@ -48,7 +48,7 @@ struct Route: Sendable {
         World.customerRoutes + World.productRoutes + World.priceRoutes + World.featureRoutes
         + World.activeEntitlementRoutes + World.checkoutRoutes + World.subscriptionRoutes
         + World.subscriptionItemRoutes + World.subscriptionScheduleRoutes + World.previewRoutes
-        + World.invoiceRoutes
+        + World.invoiceRoutes + World.attachedPaymentRoutes
         + World.invoiceItemRoutes
         + World.paymentIntentRoutes + World.paymentMethodRoutes + World.chargeRoutes
         + World.balanceRoutes

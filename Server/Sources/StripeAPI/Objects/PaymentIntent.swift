@@ -17,6 +17,8 @@ extension Stripe {
         public let currency: String
         public let customer: IDOrObject<Customer>?
         public let latestCharge: IDOrObject<Charge>?
+        /// `manual` where the money is held first, and taken by a capture.
+        public let captureMethod: String?
         /// Whether real money is behind it.
         public let livemode: Bool
         public let metadata: [String: String]
@@ -32,6 +34,7 @@ extension Stripe {
             currency = try fields.string("currency")
             customer = try fields.optionalReference("customer")
             latestCharge = try fields.optionalReference("latest_charge")
+            captureMethod = try fields.optionalString("capture_method")
             livemode = try fields.bool("livemode")
             metadata = try fields.metadata()
             self.json = json

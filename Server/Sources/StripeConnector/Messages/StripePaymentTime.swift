@@ -21,6 +21,9 @@ extension Stripe.PaymentIntent {
         guard let charge = try? latestCharge?.object() else { return nil }
         let charged = Instant(seconds: charge.created)
         let isDelayed = charge.paymentMethodType.map(Self.delayedMethods.contains) ?? false
+        if captureMethod == "manual" {
+            return min(instant.second, charged.advanced(by: Self.longestHold))
+        }
         guard isDelayed else { return charged }
         return min(instant.second, charged.advanced(by: Self.longestDelay))
     }
@@ -33,6 +36,11 @@ extension Stripe.PaymentIntent {
         "multibanco", "nz_bank_account", "oxxo", "payto", "sepa_debit", "sofort",
         "us_bank_account",
     ]
+
+    /// A hold ends after 30 days at most.
+    ///
+    /// https://docs.stripe.com/payments/extended-authorization
+    private static let longestHold: Int64 = 30 * 86_400_000
 
     /// Banks answer within 14 business days, which are three weeks at most.
     ///

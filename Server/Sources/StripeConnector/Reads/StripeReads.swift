@@ -116,12 +116,7 @@ public struct StripeReads: Sendable {
             lines = []
             for try await line in stripe.lines(ofInvoice: invoice.id) { lines.append(line) }
         }
-        var payment: String?
-        for try await link in stripe.invoicePayments(ofInvoice: invoice.id) {
-            // Of several, always the same one: the record must not depend on the list's order.
-            guard let id = link.paymentIntent?.id else { continue }
-            payment = min(payment ?? id, id)
-        }
+        var payment = try await payment(of: invoice.id, with: stripe)
         if payment == nil { payment = try await session(thatMade: invoice) }
         return try await journal(
             read: StripeTranslator.message(
@@ -136,13 +131,27 @@ public struct StripeReads: Sendable {
         )
     }
 
-    /// The Checkout Session that made an invoice for which nothing was to be paid.
+    /// The payment under which an invoice's sale is recorded.
+    ///
+    /// Of several, always the same one: the record must not depend on the list's order.
+    private func payment(of invoice: String, with stripe: Stripe.Client) async throws -> String? {
+        var least: String?
+        for try await link in stripe.invoicePayments(ofInvoice: invoice) {
+            guard let id = link.paymentIntent?.id else { continue }
+            least = min(least ?? id, id)
+        }
+        return least
+    }
+
+    /// The record of the Checkout Session that made an invoice whose payments do not name one.
     ///
     /// The invoice does not name it, but it names the invoice (RULES §5.6).
     private func session(thatMade invoice: Stripe.Invoice) async throws -> String? {
         guard let stripe = client, let customer = invoice.customer?.id else { return nil }
         for try await session in stripe.checkoutSessions(customer: customer, status: .complete) {
-            if session.invoice?.id == invoice.id { return session.id }
+            if session.invoice?.id == invoice.id {
+                return session.paymentIntent?.id ?? session.id
+            }
             // A session lasts a day at most, and the newest come first.
             guard session.created > invoice.created - 2 * 86_400 else { return nil }
         }
@@ -190,8 +199,14 @@ public struct StripeReads: Sendable {
         for try await link in stripe.invoicePayments(byPaymentIntent: id) {
             let invoice = try await stripe.invoice(link.invoice.id)
             if try await record(invoice.value, at: instant) { isNews = true }
-            guard let subscription = invoice.value.subscription?.id else { continue }
-            targets.append((subscription, invoice.value.id))
+            if let subscription = invoice.value.subscription?.id {
+                targets.append((subscription, invoice.value.id))
+            } else if let sale = try await self.payment(of: invoice.value.id, with: stripe),
+                sale != id
+            {
+                // The invoice was paid in parts, and its sale is recorded under another of them.
+                targets.append((sale, nil))
+            }
         }
         for (payment, invoice) in targets {
             for refund in refunds {
@@ -280,19 +295,14 @@ public struct StripeReads: Sendable {
     ///
     /// - A paid Checkout: its metadata, which this server wrote, does not name a product that the buyer added
     ///   on Stripe's page (<https://docs.stripe.com/payments/checkout/cross-sells>).
+    /// - A Checkout whose money is held, and the payment that captures it: no event of the session
+    ///   says that it is paid
+    ///   (<https://docs.stripe.com/payments/place-a-hold-on-a-payment-method>).
     /// - A subscription whose clock stands still: within the second of an earlier read, an event may be
     ///   older or newer than that read.
     func rereads(for event: Stripe.Event) async throws -> [Wanted] {
-        if event.objectName == Stripe.CheckoutSession.objectName, let id = event.objectID,
-            event.object["mode"]?.string == "payment",
-            event.object["payment_status"]?.string == "paid"
-        {
-            let payment = event.object["payment_intent"]?.string ?? id
-            let known = try await context.records.record(
-                of: StripeTranslator.key(payment, livemode: event.livemode)
-            )
-            if known?.payment?.isRead == true { return [] }
-            return [Wanted(kind: .checkoutLines, object: id)]
+        if let session = try await session(toReadFor: event) {
+            return [Wanted(kind: .checkoutLines, object: session)]
         }
         guard event.objectName == Stripe.Subscription.objectName, let id = event.objectID else {
             return []
@@ -307,6 +317,33 @@ public struct StripeReads: Sendable {
             stated.instant.milliseconds / 1000 == event.created
         else { return [] }
         return [Wanted(kind: .subscription, object: id)]
+    }
+
+    /// The Checkout Session in mode `payment` whose read follows `event`.
+    private func session(toReadFor event: Stripe.Event) async throws -> String? {
+        guard let id = event.objectID else { return nil }
+        func payment(_ id: String) async throws -> PaymentRecord? {
+            try await context.records.record(
+                of: StripeTranslator.key(id, livemode: event.livemode)
+            )?.payment
+        }
+        let object = event.object
+        switch event.objectName {
+        case Stripe.CheckoutSession.objectName where object["mode"]?.string == "payment":
+            let known = try await payment(object["payment_intent"]?.string ?? id)
+            switch object["payment_status"]?.string {
+            case "paid": return known?.isRead == true ? nil : id
+            // What captured it may have come before it.
+            case "unpaid" where object["status"]?.string == "complete":
+                return known?.isPaid == true ? nil : id
+            default: return nil
+            }
+        case Stripe.PaymentIntent.objectName where object["status"]?.string == "succeeded":
+            guard let known = try await payment(id), !known.isPaid else { return nil }
+            let session = known.payment.session
+            return session == id ? nil : session
+        default: return nil
+        }
     }
 }
 

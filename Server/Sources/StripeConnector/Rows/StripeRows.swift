@@ -211,14 +211,17 @@ public struct StripeRows: StoreRows {
 
     /// Whether a line that costs nothing begins a trial.
     ///
-    /// One lies ahead of its invoice. A month in which nothing was used is over by then, and a plan
-    /// that is free is never paid for.
+    /// One lies ahead of its invoice. A month in which nothing was used is over by then, a plan
+    /// that is free is never paid for, and a tier that is free stands beside others of its item.
     private static func isTrial(
         _ line: StripeInvoice.Line,
         of invoice: Newest<StripeInvoice>,
         in history: CatalogHistory
     ) -> Bool {
         line.amount == 0 && !line.isProration && line.end > invoice.charged
+            && !invoice.value.lines.contains {
+                $0.item != nil && $0.item == line.item && $0.start == line.start && $0.amount > 0
+            }
             && Reports.product(line.price, of: .stripe, at: line.start, in: history).known?.price?
                 .amount
                 != 0
