@@ -67,9 +67,17 @@ public struct RecordStore: Sendable {
     }
 
     /// Makes `catalog` today's, unless it already is.
+    ///
+    /// - Throws: `CoinsSinceIsFixed` where it would change which purchases credit coins.
     public func adopt(_ catalog: Catalog, at instant: Instant) async throws {
         let id = RowKey("catalog", String(decoding: try catalog.canonicalJSON(), as: UTF8.self)).hex
         guard history.versions.last?.id != id else { return }
+        if let since = catalog.coinsSince, since != history.coinsSince {
+            let purchases = try await driver.read { connection in
+                try connection.query("SELECT 1 FROM purchase LIMIT 1")
+            }
+            guard purchases.isEmpty else { throw CoinsSinceIsFixed() }
+        }
         let version = CatalogHistory.Version(id: id, adopted: instant, catalog: catalog)
         let key = RowKey("adopt", id, "\(instant.milliseconds)")
         _ = try await submit(
@@ -81,6 +89,15 @@ public struct RecordStore: Sendable {
                 content: .adopt(version)
             )
         )
+    }
+}
+
+/// A catalog states another `coins_since` although purchases are recorded: coins that they have
+/// credited, and that may be spent, would be taken back (RULES §6.8).
+public struct CoinsSinceIsFixed: Error, CustomStringConvertible {
+    public var description: String {
+        "The catalog's 'coins_since' can only be set before the first purchase is recorded. Write it as "
+            + "it was, or take the line out; to change it, begin with an empty database and import again."
     }
 }
 

@@ -106,6 +106,7 @@ struct AppStoreWorld: Sendable {
         var faults = SimulatedAppStore.Faults()
         var notifies = true
         var ownership = Catalog.Ownership.keep
+        var coinsSince: Instant?
         /// What `verifyReceipt` answers, whatever it is asked; `nil` asks the App Store.
         var receiptAnswer: String?
         /// Statuses with which a driver refuses rows, by dedupe key.
@@ -202,6 +203,7 @@ struct AppStoreWorld: Sendable {
         let store = try await RecordStore(driver)
         var catalog = try catalog()
         catalog.ownership = setup.ownership
+        catalog.coinsSince = setup.coinsSince
         try await store.adopt(catalog, at: Instant(milliseconds: start))
         let random = Mutex(SplitMix64(seed: 7))
         let key = await appStore.apiKey

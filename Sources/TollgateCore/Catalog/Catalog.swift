@@ -48,6 +48,9 @@ public struct Catalog: Codable, Hashable, Sendable {
     public var refundedPlan: RefundedPlan
     /// Who holds a purchase that several customers present.
     public var ownership: Ownership
+    /// Purchases before this instant credit no coins: another system has credited them; `nil`: all
+    /// purchases credit (RULES §6.8).
+    public var coinsSince: Instant?
     /// Where Stripe Checkout leads back to, and where it may be offered.
     public var checkout: Checkout
     /// What a customer must have accepted before a purchase that began outside the app is
@@ -63,6 +66,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         pastDueGrace: Int64 = Catalog.defaultPastDueGrace,
         refundedPlan: RefundedPlan = .keep,
         ownership: Ownership = .keep,
+        coinsSince: Instant? = nil,
         checkout: Checkout = Checkout(),
         gates: Gates = Gates(),
         apps: [App] = [],
@@ -76,6 +80,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         self.pastDueGrace = pastDueGrace
         self.refundedPlan = refundedPlan
         self.ownership = ownership
+        self.coinsSince = coinsSince
         self.checkout = checkout
         self.gates = gates
         self.apps = apps
@@ -95,6 +100,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         case renewalLeeway = "renewal_leeway"
         case pastDueGrace = "past_due_grace"
         case refundedPlan = "refunded_plan"
+        case coinsSince = "coins_since"
     }
 
     /// Reads a catalog that was written by this or an earlier version: what is missing has its
@@ -109,6 +115,7 @@ public struct Catalog: Codable, Hashable, Sendable {
         pastDueGrace = try values.decodeIfPresent(forKey: .pastDueGrace) ?? pastDueGrace
         refundedPlan = try values.decodeIfPresent(forKey: .refundedPlan) ?? refundedPlan
         ownership = try values.decodeIfPresent(forKey: .ownership) ?? ownership
+        coinsSince = try values.decodeIfPresent(forKey: .coinsSince)
         checkout = try values.decodeIfPresent(forKey: .checkout) ?? checkout
         gates = try values.decodeIfPresent(forKey: .gates) ?? gates
         apps = try values.decodeIfPresent(forKey: .listedApps) ?? apps

@@ -28,6 +28,13 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
     /// Today's catalog; empty before the first adoption.
     public var current: Catalog { versions.last?.catalog ?? Catalog() }
 
+    /// Before when purchases credit no coins, as the last version that says so has it.
+    ///
+    /// It is said before the first purchase is recorded and stays (RULES §6.8).
+    public var coinsSince: Instant? {
+        versions.last { $0.catalog.coinsSince != nil }?.catalog.coinsSince
+    }
+
     /// The product that `storeProduct` was at `instant`: by the version then in force, else by the
     /// first later one that knows it.
     ///

@@ -75,6 +75,9 @@ extension Purchase {
     public func evaluate(in history: CatalogHistory) -> Evaluation {
         var evaluation = Evaluation()
         record.evaluate(ownership, in: history, &evaluation)
+        if !evaluation.lots.isEmpty, let since = history.coinsSince {
+            evaluation.lots.removeAll { $0.credited < since }
+        }
         if evaluation.shares.isEmpty {
             evaluation.add(PurchaseAccess(), to: ownership.owner(named: []))
         }

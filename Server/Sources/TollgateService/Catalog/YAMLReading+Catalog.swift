@@ -12,7 +12,7 @@ extension YAMLReading {
             keys: [
                 "apps", "entitlements", "products", "buy_buttons", "offerings", "placements",
                 "renewal_leeway", "past_due_grace",
-                "refunded_plan", "ownership", "checkout", "gates",
+                "refunded_plan", "ownership", "coins_since", "checkout", "gates",
             ]
         )
         var catalog = Catalog()
@@ -36,6 +36,7 @@ extension YAMLReading {
         catalog.pastDueGrace = span(fields, "past_due_grace") ?? catalog.pastDueGrace
         catalog.refundedPlan = word(fields, "refunded_plan", Catalog.RefundedPlan.self) ?? .keep
         catalog.ownership = word(fields, "ownership", Catalog.Ownership.self) ?? .keep
+        catalog.coinsSince = instant(fields, "coins_since")
         if let place = fields.values["checkout"] { catalog.checkout = checkout(place) }
         if let place = fields.values["gates"] { catalog.gates = gates(place) }
         return catalog

@@ -1,3 +1,4 @@
+import Foundation
 import TollgateCore
 import Yams
 
@@ -200,6 +201,18 @@ package struct YAMLReading {
     mutating func duration(_ fields: Fields, _ key: String) -> CalendarDuration? {
         value(fields, key, shape: "a duration; write it like P1W, P30D, P1M or P1Y") {
             CalendarDuration(iso8601: $0)
+        }
+    }
+
+    /// A day, which begins in UTC, or an instant.
+    mutating func instant(_ fields: Fields, _ key: String) -> Instant? {
+        scalar(
+            fields.values[key],
+            shape: "a day like 2026-05-31, or an instant like 2026-05-31T18:00:00Z"
+        ) { scalar in
+            let text = scalar.string.count == 10 ? scalar.string + "T00:00:00Z" : scalar.string
+            let date = try? Date(text, strategy: .iso8601)
+            return date.map { Instant(milliseconds: Int64($0.timeIntervalSince1970) * 1000) }
         }
     }
 

@@ -37,6 +37,17 @@ struct CatalogReaderTests {
         #expect(catalog.checkout == Catalog.Checkout())
     }
 
+    @Test(
+        "the instant of a move is a day in UTC, or an instant",
+        arguments: ["2026-01-10", "2026-01-10T00:00:00Z", "\"2026-01-10T01:00:00+01:00\""]
+    )
+    func coinsSince(_ text: String) throws {
+        let catalog = try CatalogReader.read("coins_since: \(text)")
+        #expect(catalog.coinsSince == Instant(milliseconds: 1_768_003_200_000))
+        let kept = try JSONDecoder().decode(Catalog.self, from: catalog.canonicalJSON())
+        #expect(kept == catalog)
+    }
+
     @Test("apps are read with their ids, and a product by the app that sells it")
     func apps() throws {
         let catalog = try CatalogReader.read(
@@ -331,7 +342,7 @@ struct CatalogReaderTests {
             "prices: []",
             "c.yaml:1:1: error: the catalog has no key ‘prices’; possible are ‘apps’, ‘entitlements’, "
                 + "‘products’, ‘buy_buttons’, ‘offerings’, ‘placements’, ‘renewal_leeway’, ‘past_due_grace’, "
-                + "‘refunded_plan’, ‘ownership’, ‘checkout’, ‘gates’"
+                + "‘refunded_plan’, ‘ownership’, ‘coins_since’, ‘checkout’, ‘gates’"
         ),
         Mistake(
             "several mistakes at once, and none that only follows from another",
@@ -414,6 +425,12 @@ struct CatalogReaderTests {
             "past_due_grace: 9223372036854775807d",
             "c.yaml:1:17: error: ‘9223372036854775807d’ is not a length of time; write it like "
                 + "90s, 30m, 2h or 3d"
+        ),
+        Mistake(
+            "a day that is none",
+            "coins_since: 2026-02-30",
+            "c.yaml:1:14: error: ‘2026-02-30’ is not a day like 2026-05-31, or an instant like "
+                + "2026-05-31T18:00:00Z"
         ),
     ]
 
