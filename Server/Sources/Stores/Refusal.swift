@@ -61,7 +61,9 @@ public struct Refusal: Error, Hashable, Sendable, CustomStringConvertible {
             self = refusal
         case let fault as any StoreFault:
             self = fault.refusal
-        case let error as StorageError where error.isRetryable || error.kind == .closed:
+        // An update of another server has changed the schema: whoever asks again reaches a newer one.
+        case let error as StorageError
+        where error.isRetryable || error.kind == .closed || error.kind == .schema:
             self.init(
                 503,
                 .storageUnavailable,

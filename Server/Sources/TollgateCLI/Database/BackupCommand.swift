@@ -101,9 +101,16 @@ struct BackupCommand: DatabaseCommand {
         } catch {
             // The copy may be the only one, so it stays under another name; copies do not pile up meanwhile.
             line.end()
-            if let folder {
-                try folder.setAside(file)
-                _ = try keep.map { try folder.keep(newest: $0) }
+            do {
+                try folder?.setAside(file)
+                _ = try keep.map { try folder?.keep(newest: $0) }
+            } catch let later {
+                FileHandle.standardError.write(
+                    Data(
+                        "tollgate: the unproven copy \(file) stays where it is: \(PlainWords.of(later))\n"
+                            .utf8
+                    )
+                )
             }
             throw error
         }
