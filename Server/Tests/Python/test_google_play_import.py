@@ -25,6 +25,8 @@ products:
      entitlements: [pro], duration: P1M, subscription_group: premium, level: 1}
   - {id: level, name: Level, kind: non_consumable, google_play_product_id: level, entitlements: [pro]}
   - {id: coins_100, name: Coins, kind: consumable, google_play_product_id: coins, coins: 100}
+  - {id: pass, name: Pass, kind: non_renewing, google_play_product_id: game, entitlements: [pro],
+     duration: P30D}
 """
 
 
@@ -101,17 +103,21 @@ def test_purchases_come_in_by_their_tokens(world):
     carl = play.buy("coins", account=play.account())
     dora = play.buy("coins", account=play.account())
     play.post(f"purchases/{dora}/consume")
+    # A pass is consumed while it runs, so that it can be bought again.
+    fay = play.buy("game", account=play.account())
+    play.post(f"purchases/{fay}/consume")
     # Nobody is named: the purchase bears the account token of a customer.
     token = str(uuid.uuid4())
     eve = play.buy("level", account=play.account(obfuscated_account_id=token))
     lines = [
         "purchase_token,product_id,kind,app_user_id", f"{anna},premium,subscription,anna",
         f"{ben},level,one_time,ben", f"{carl},coins,,carl", f"{dora},coins,one_time,dora", f"{eve},,,",
+        f"{fay},game,one_time,fay",
     ]
     code, said, complained = world.bring_in("purchases.csv", "\n".join(lines) + "\n", "--json")
     assert code == 0, complained
     report = json.loads(said)
-    assert (report["purchases"], report["new"], report["consumed"]) == (4, 4, 1)
+    assert (report["purchases"], report["new"], report["consumed"]) == (5, 5, 1)
     assert report["unmatched"] == []
     # The same file again does nothing; the same purchases in another one say nothing new.
     assert json.loads(world.bring_in("purchases.csv", "\n".join(lines) + "\n", "--json")[1]) == report
@@ -123,9 +129,9 @@ def test_purchases_come_in_by_their_tokens(world):
     server.call("/v1/customers", json.dumps(
         {"app_user_id": "eve", "app_account_token": token}).encode())
     server.stop()
-    assert world.answers("anna", "ben", "carl", "dora", "eve") == {
+    assert world.answers("anna", "ben", "carl", "dora", "eve", "fay") == {
         "anna": (True, 0), "ben": (True, 0), "carl": (False, 100), "dora": (False, 0),
-        "eve": (True, 0)}
+        "eve": (True, 0), "fay": (True, 0)}
     assert world.run("rebuild", "--verify")[0] == 0
 
 

@@ -47,6 +47,8 @@ public struct Successor: Hashable, Codable, Sendable {
     public private(set) var since: Instant
     /// The starts of its other periods that say so, sorted; `nil`: none.
     public private(set) var later: [Instant]?
+    /// The periods of this purchase that go on there; `nil`: none, as always in the App Store.
+    public internal(set) var kept: [GooglePlayKeptPeriod]?
 
     public init(id: String, since: Instant) {
         self.id = id

@@ -24,11 +24,19 @@ struct GooglePlayActs: Sendable {
         var row: WantedRow
         var act: PlayAct
 
-        /// Until when an act is tried again for which Google finds no purchase.
-        var lastTry: Instant {
-            // Not from when the question was raised: each read raises it anew.
-            act.deadline.advanced(by: GooglePlayQuestions.patience)
+        /// The end of the time for it, from which its tries count.
+        ///
+        /// Google takes back what nobody acknowledged in time. Of what was acknowledged, a consumption may
+        /// wait for its customer for longer, and has been raised when the customer came.
+        private var due: Instant {
+            act.kind == .googlePlayConsumption ? max(act.deadline, row.raised) : act.deadline
         }
+
+        /// Until when it is tried again although Google finds no purchase.
+        var lastTry: Instant { due.advanced(by: GooglePlayQuestions.patience) }
+
+        /// Until when it is tried again although Google refuses it and the purchase still needs it.
+        var lastRetry: Instant { due.advanced(by: PlayAct.time) }
     }
 
     /// Does what may be done now, the nearest deadline first.
@@ -139,8 +147,7 @@ struct GooglePlayActs: Sendable {
                 // Somebody else did it, or the purchase is another one by now: it is read, and what is
                 // still open then is tried again after a while, until the deadline is long over.
                 count(kind, "reread")
-                let over = waiting.act.deadline.advanced(by: PlayAct.time)
-                try await readAgain(waiting, kind, until: over)
+                try await readAgain(waiting, kind, until: waiting.lastRetry)
                 round.answered()
             case .notFound where now <= waiting.lastTry:
                 // An act may be ahead of what Google can find, as reads are (G2).
@@ -170,11 +177,8 @@ struct GooglePlayActs: Sendable {
         _ kind: Wanted.Kind,
         until over: Instant
     ) async throws {
-        if await context.clocks.now() <= over, let read = try await stillOpen(waiting) {
-            // The read has raised it anew.
-            var row = waiting.row
-            row.raised = max(row.raised, read)
-            questions.postpone(row, kind)
+        if await context.clocks.now() <= over, try await isStillOpen(waiting) {
+            questions.postpone(waiting.row, kind)
         } else {
             try await questions.settle(waiting.row)
         }
@@ -182,26 +186,25 @@ struct GooglePlayActs: Sendable {
 
     /// Reads the purchase of an act that Google refuses.
     ///
-    /// - Returns: as of when the act is still to be done; `nil`: it is not.
-    private func stillOpen(_ waiting: Waiting) async throws -> Instant? {
+    /// - Returns: `true` if the act is still to be done, as far as Google answers.
+    private func isStillOpen(_ waiting: Waiting) async throws -> Bool {
         let act = waiting.act
         guard let app = waiting.row.purchase.flatMap({ reads.setUp.app($0.application) }) else {
-            return waiting.row.raised
+            return true
         }
         do {
             let read =
                 act.product.isEmpty
-                ? try await reads.read(subscription: act.token, of: app)
-                : try await reads.read(product: act.token, of: app)
-            let isOpen = read.acts.contains { open in
+                ? try await reads.read(subscription: act.token, of: app, retrying: act)
+                : try await reads.read(product: act.token, of: app, retrying: act)
+            return read.acts.contains { open in
                 open.kind == act.kind
                     && PlayAct(open.kind, object: open.object)?.product == act.product
             }
-            return isOpen ? read.instant : nil
         } catch is GooglePlay.APIFault {
-            return waiting.row.raised
+            return true
         } catch is QuotaUsedUp {
-            return waiting.row.raised
+            return true
         }
     }
 

@@ -91,12 +91,14 @@ struct PlayAct: Hashable, Sendable {
         ]
     }
 
-    /// The consumption of each consumable product of a purchase, and its acknowledgement.
+    /// The consumption of each product of a purchase that can be bought again, and its acknowledgement.
+    ///
+    /// - Parameter known: finds the catalog's product of a line.
     static func acts(
         for purchase: GooglePlay.ProductPurchase,
         token: String,
         readAt instant: Instant,
-        isConsumable: (StoreProduct) -> Bool
+        known: (GooglePlay.ProductPurchase.LineItem) -> Catalog.Product?
     ) -> [Wanted] {
         guard purchase.state == .purchased, let first = purchase.lineItems.first else { return [] }
         let time = purchase.isTest ? testTime : time
@@ -104,9 +106,7 @@ struct PlayAct: Hashable, Sendable {
         let deadline = Instant(milliseconds: since + time)
         var acts: [Wanted] = []
         for item in purchase.lineItems
-        where !item.isConsumed
-            && isConsumable(StoreProduct(googlePlay: item.productID, plan: item.purchaseOptionID))
-        {
+        where !item.isConsumed && known(item)?.isConsumed(rented: item.isRented) == true {
             acts.append(
                 PlayAct(.googlePlayConsumption, by: deadline, token: token, product: item.productID)
                     .wanted
@@ -124,5 +124,38 @@ struct PlayAct: Hashable, Sendable {
             )
         }
         return acts
+    }
+}
+
+extension Catalog.Product {
+    /// Returns `true` if it is consumed at Google, which sells it again to the same buyer only then.
+    ///
+    /// Its access and its coins stay. A rental ends at Google by itself.
+    ///
+    /// https://developer.android.com/google/play/billing/lifecycle/one-time
+    func isConsumed(rented isRental: Bool) -> Bool {
+        switch kind {
+        case .consumable: true
+        case .nonRenewing: !isRental
+        case .nonConsumable, .autoRenewable, .freeSubscription: false
+        }
+    }
+}
+
+extension CatalogHistory {
+    /// The product of a line of a purchase, by the catalog of its payment.
+    ///
+    /// - Parameter instant: the read's, for a purchase that is not paid.
+    func product(
+        _ item: GooglePlay.ProductPurchase.LineItem,
+        of purchase: GooglePlay.ProductPurchase,
+        in package: String,
+        readAt instant: Instant
+    ) -> Catalog.Product? {
+        product(
+            StoreProduct(googlePlay: item.productID, plan: item.purchaseOptionID),
+            in: package,
+            at: purchase.completionTime.map(Instant.init(milliseconds:)) ?? instant
+        )
     }
 }

@@ -23,7 +23,7 @@ public struct PurchaseImport: Sendable {
         public var purchases = 0
         /// Those of which the record learned anything.
         public var new = 0
-        /// Consumables that were consumed: whoever sold them has credited them.
+        /// Purchases of consumables that were consumed: whoever sold them has credited them.
         public var consumed = 0
         public var unmatched: [Unmatched] = []
         /// The number of further lines that are not listed.
@@ -306,9 +306,28 @@ public struct PurchaseImport: Sendable {
                 of: app,
                 claim: claim,
                 expecting: line.productID,
-                leavingOut: { !$0.lineItems.isEmpty && $0.lineItems.allSatisfy(\.isConsumed) }
+                leavingOut: { isCredited($0, in: app.packageName) }
             )
         }
+    }
+
+    /// Returns `true` if all of a purchase is consumed, and was credited by whoever sold it.
+    ///
+    /// A pass is consumed while it runs. What no catalog knows may be coins.
+    private func isCredited(
+        _ purchase: GooglePlay.ProductPurchase,
+        in package: String
+    ) -> Bool {
+        !purchase.lineItems.isEmpty
+            && purchase.lineItems.allSatisfy { item in
+                let known = context.records.history.product(
+                    item,
+                    of: purchase,
+                    in: package,
+                    readAt: context.clocks.wall()
+                )
+                return item.isConsumed && (known?.kind ?? .consumable) == .consumable
+            }
     }
 
     /// Asks again, later, where Google wants to be left alone.

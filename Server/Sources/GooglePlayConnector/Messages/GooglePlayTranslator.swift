@@ -297,8 +297,8 @@ enum GooglePlayTranslator {
         UUID(uuidString: text) == nil ? nil : text.lowercased()
     }
 
-    /// The questions that a read raises: each order that the record does not have yet, and one that was
-    /// voided, whose money changed.
+    /// The questions that a read raises: each order that the record does not have yet, or has as pending,
+    /// those of renewals that no read named, and one that was voided, whose money changed.
     static func questions(_ facts: [Fact], _ known: Purchase?) -> [Wanted] {
         let orders: [String] = facts.flatMap { fact -> [String] in
             switch fact.statement {
@@ -313,10 +313,12 @@ enum GooglePlayTranslator {
             }
             return void.order
         }
-        let have = Set(known?.googlePlay?.orders.map(\.value.id) ?? [])
-        let asked = Set(orders).subtracting(have).union(voided).sorted().map {
-            Wanted(kind: .googlePlayOrder, object: $0)
-        }
+        // Nobody tells that a pending order was paid, but for the purchase that is paid now.
+        let have = Set(
+            known?.googlePlay?.orders.map(\.value).filter { $0.state != "PENDING" }.map(\.id) ?? []
+        )
+        let asked = Set(orders + SkippedRenewals.orders(facts, known)).subtracting(have)
+            .union(voided).sorted().map { Wanted(kind: .googlePlayOrder, object: $0) }
         return asked + (known.map { purchases(refundedBy: facts, $0) } ?? [])
     }
 
@@ -395,20 +397,26 @@ extension Purchase {
     /// Returns `true` if the record answers a device that shows the purchase.
     ///
     /// It does where it gives access now, or where nothing more comes of the purchase. Anything
-    /// else is read: a payment may have come through, or a pause have ended. So is a consumable, which
-    /// devices show only until it is consumed: the catalog may have learned of it since.
+    /// else is read: a payment may have come through, or a pause have ended. So is a consumable or a
+    /// pass, which devices show only until it is consumed: the catalog may have learned of it since.
     func isAnswer(at now: Instant, in history: CatalogHistory) -> Bool {
         guard let play = googlePlay else { return false }
         guard let read = play.subscription?.value else {
             guard isBoughtOnce else { return play.purchase?.value.state == "CANCELLED" }
             return (play.purchase?.value.lines ?? []).allSatisfy { line in
-                let at = play.completed ?? now
-                return history.product(line.sold, in: key.application, at: at)?.kind != .consumable
+                let known = history.product(
+                    line.sold,
+                    in: key.application,
+                    at: play.completed ?? now
+                )
+                return known?.isConsumed(rented: line.isRental == true) != true
             }
         }
         switch read.state {
         case "ACTIVE", "IN_GRACE_PERIOD", "CANCELED":
+            // One item may have been renewed while another one runs.
             return read.items.contains { item in item.expiry.map { now < $0 } ?? false }
+                && play.openEnds.allSatisfy { now < $0 }
         default: return read.state == "EXPIRED"
         }
     }

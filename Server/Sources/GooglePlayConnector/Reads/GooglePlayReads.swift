@@ -58,13 +58,15 @@ struct GooglePlayReads: Sendable {
     /// - Parameters:
     ///   - claim: the reader's claim to the purchase, journalled with the read.
     ///   - confirms: the read is journalled though it says what the record says.
+    ///   - retried: an act that is being tried again, which the read does not raise anew.
     func read(
         subscription token: String,
         of app: GooglePlaySetUp.App,
         claim: PlayClaim? = nil,
         expecting product: String? = nil,
         leaving reserve: Int64 = 0,
-        confirms: Bool = false
+        confirms: Bool = false,
+        retrying retried: PlayAct? = nil
     ) async throws -> Outcome {
         let answer = try await call(.subscriptions, app, leaving: reserve) {
             try await $0.subscription(token)
@@ -78,7 +80,8 @@ struct GooglePlayReads: Sendable {
                 of: app.packageName,
                 at: instant
             ),
-            acts: PlayAct.acts(for: answer.value, token: token, readAt: instant)
+            acts: PlayAct.acts(for: answer.value, token: token, readAt: instant),
+            retrying: retried
         )
         return try await journal(
             read,
@@ -93,13 +96,16 @@ struct GooglePlayReads: Sendable {
 
     /// Reads a purchase of one-time products.
     ///
-    /// - Parameter isLeftOut: tells of which purchases nothing is kept.
+    /// - Parameters:
+    ///   - retried: an act that is being tried again, which the read does not raise anew.
+    ///   - isLeftOut: tells of which purchases nothing is kept.
     func read(
         product token: String,
         of app: GooglePlaySetUp.App,
         claim: PlayClaim? = nil,
         expecting product: String? = nil,
         leaving reserve: Int64 = 0,
+        retrying retried: PlayAct? = nil,
         leavingOut isLeftOut: (GooglePlay.ProductPurchase) -> Bool = { _ in false }
     ) async throws -> Outcome {
         let answer = try await call(.oneTime, app, leaving: reserve) { try await $0.product(token) }
@@ -115,13 +121,15 @@ struct GooglePlayReads: Sendable {
                 of: app.packageName,
                 at: instant
             ),
-            acts: PlayAct.acts(for: answer.value, token: token, readAt: instant) { product in
+            acts: PlayAct.acts(for: answer.value, token: token, readAt: instant) { item in
                 context.records.history.product(
-                    product,
+                    item,
+                    of: answer.value,
                     in: app.packageName,
-                    at: answer.value.completionTime.map(Instant.init(milliseconds:)) ?? instant
-                )?.kind == .consumable
-            }
+                    readAt: instant
+                )
+            },
+            retrying: retried
         )
         return try await journal(read, "product", token, answer.body, instant, claim)
     }
@@ -409,7 +417,7 @@ struct GooglePlayReads: Sendable {
         outcome.knownSince = known?.knownSince
         if !isNews, claim == nil {
             // What was not done yet is to be done, though nothing is to be written.
-            for act in read.acts {
+            for act in read.raised {
                 try await context.records.questions.want(act, about: key, at: instant)
             }
             return outcome
@@ -434,42 +442,13 @@ struct GooglePlayReads: Sendable {
             Translation(
                 .facts(facts, about: key),
                 evidence: evidence,
-                questions: read.acts + GooglePlayTranslator.questions(facts, known)
+                questions: read.raised + GooglePlayTranslator.questions(facts, known)
             ),
             of: .googlePlay
         )
         outcome.isNews = receipt == .recorded
         return outcome
     }
-}
-
-/// All that one read leads to.
-struct PlayRead {
-    var meaning: Translation.Meaning
-    /// The acts at Google that it requires.
-    var acts: [Wanted]
-
-    init(_ meaning: Translation.Meaning, acts: [Wanted] = []) {
-        (self.meaning, self.acts) = (meaning, acts)
-    }
-}
-
-/// The claim of a customer who presents a token.
-struct PlayClaim: Sendable {
-    var claim: Claim
-    var stated: Instant
-
-    func fact(about key: Purchase.Key) -> Fact {
-        Fact(
-            purchase: key,
-            source: "claim:\(claim.customer)",
-            stated: Stated(stated),
-            statement: .claim(claim)
-        )
-    }
-
-    /// Keeps one claim apart from another about the same read; a claim that changes nothing is not kept.
-    var turn: String { "\(claim.customer) \(claim.mode.rawValue) \(stated.milliseconds)" }
 }
 
 /// The quota of a kind of call leaves no room now.

@@ -181,8 +181,8 @@ struct GooglePlayReconciliation: Sendable {
         let now = await context.clocks.now()
         try await context.records.awaited.follow(
             of: .googlePlay,
-            // Pending and paused purchases are awaited earlier than under the first names.
-            cursor: "awaited/google_play/3",
+            // Another name wherever `awaited` changes, so that all purchases are looked at again.
+            cursor: "awaited/google_play/4",
             wall: context.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }
@@ -198,7 +198,7 @@ struct GooglePlayReconciliation: Sendable {
                 record.key,
                 at: now,
                 every: record.pauseBetweenReads(at: now),
-                orSince: record.resumption
+                orSince: record.resumption ?? record.release
             ) {
                 found.overdue += 1
                 do {

@@ -22,16 +22,16 @@ extension Purchase {
         guard let play = googlePlay else { return nil }
         guard let read = play.subscription else {
             guard let read = play.purchase, read.value.state == Self.pending else { return nil }
-            return Self.overdue(pendingSince: read.stated.instant)
+            return Self.overdue(pendingSince: read.stated.instant, until: release)
         }
         // Nothing follows a token that another one replaced.
         guard play.replaced == nil else { return nil }
         switch read.value.state {
         case "ACTIVE", "IN_GRACE_PERIOD", "CANCELED", "ON_HOLD":
-            guard let end = read.value.items.compactMap(\.expiry).max() else { return nil }
+            guard let end = play.awaitedEnd, let latest = play.latestEnd else { return nil }
             // What was read after its end and says canceled says all.
             if read.value.state == "CANCELED", read.stated.instant > end { return nil }
-            return (end.advanced(by: Overdue.patience), end.advanced(by: Overdue.horizon))
+            return (end.advanced(by: Overdue.patience), latest.advanced(by: Overdue.horizon))
         case Self.paused:
             // The buyer may end a pause at any time; it lasts three months at most.
             let daily = read.stated.instant.advanced(by: Overdue.day)
@@ -42,12 +42,17 @@ extension Purchase {
         }
     }
 
-    /// The span in which a payment is awaited: cash is paid within days, or never.
+    /// The span in which a payment is awaited: cash is paid within days, or never, and a pre-order is
+    /// charged at its release.
     ///
     /// The next look at a pending purchase: once paid it has to be acknowledged within three days, and a
     /// one-time purchase may have no notification.
-    private static func overdue(pendingSince read: Instant) -> (since: Instant, until: Instant) {
-        (read.advanced(by: Overdue.hour), read.advanced(by: 30 * Overdue.day))
+    private static func overdue(
+        pendingSince read: Instant,
+        until release: Instant? = nil
+    ) -> (since: Instant, until: Instant) {
+        let last = max(read, release ?? read)
+        return (read.advanced(by: Overdue.hour), last.advanced(by: 30 * Overdue.day))
     }
 
     private static let pending = "PENDING"
@@ -64,6 +69,13 @@ extension Purchase {
     }
 
     private static let paused = "PAUSED"
+
+    /// The instant from which a pre-order should be released, as the newest read says; `nil`: it is none,
+    /// or is not pending any more.
+    var release: Instant? {
+        guard let read = googlePlay?.purchase?.value, read.state == Self.pending else { return nil }
+        return read.lines.compactMap(\.release).max()?.advanced(by: Overdue.patience)
+    }
 
     /// Returns `true` if it may have been renewed, and half of the time is over for which its access
     /// lasts without news (RULES §18.2).
@@ -89,9 +101,10 @@ extension Purchase {
         case Self.paused:
             return resumption.map { $0 <= now } == true ? Overdue.hour : Overdue.day
         // A one-time purchase is awaited only while it is pending.
-        case Self.pending, nil: return 6 * Overdue.hour
+        case Self.pending, nil:
+            return release.map { now < $0 } == true ? Overdue.day : 6 * Overdue.hour
         default:
-            let end = read?.items.compactMap(\.expiry).max() ?? now
+            let end = googlePlay?.awaitedEnd ?? now
             return now < end.advanced(by: 2 * Overdue.day) ? Overdue.hour : 6 * Overdue.hour
         }
     }

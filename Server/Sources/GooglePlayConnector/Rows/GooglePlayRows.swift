@@ -20,6 +20,7 @@ public struct GooglePlayRows: StoreRows {
             ($0.charged, $0.id) < ($1.charged, $1.id)
         }
         var periods: [Reports.PaidPeriod] = []
+        var kept: [String: GooglePlayKeptPeriod] = [:]
         for order in orders {
             var sales = order.lines.map { line in
                 sale(of: line, order, purchase, in: history, buyer)
@@ -47,9 +48,10 @@ public struct GooglePlayRows: StoreRows {
             for sale in sales {
                 guard let period = Self.period(sale, order) else { continue }
                 periods.append(period)
+                kept[period.id] = play.continuation(of: order.id, sale.line.product)
             }
         }
-        rows.periods += Self.cut(periods, play)
+        rows.periods += Self.cut(periods, play, kept)
     }
 
     private struct Charge {
@@ -147,15 +149,30 @@ public struct GooglePlayRows: StoreRows {
             duration: charge.known?.duration?.iso8601
         )
         row.start = start
-        row.isProration = charge.line.phase == "prorationPeriod" ? true : nil
+        guard charge.line.phase == "prorationPeriod" else { return row }
+        // By the days that are left where the catalog does not say how long the price is for.
+        guard let listing = charge.line.listing, listing.micros > 0,
+            row.duration != nil || row.amount == 0
+        else {
+            row.isProration = true
+            return row
+        }
+        // What a change of plan credits is cash: the plan is worth its price, whatever was charged. Neither
+        // a difference nor nothing is a payment at the standard price, which begins a cohort.
+        row.amount = listing.micros / 1000
+        row.currency = listing.currency
+        row.offer = .discount
         return row
     }
 
-    /// Cuts each period at the end of its access: by the next one of its product, by a replacement, or
-    /// where the newest read ends it; and extends the newest one by grace.
+    /// Cuts each period at the end of its access: by the next one of its product, by a replacement that
+    /// does not keep it, or where the newest read ends it; and extends the newest one by grace.
+    ///
+    /// - Parameter kept: by their ids, the periods that go on under another token.
     private static func cut(
         _ periods: [Reports.PaidPeriod],
-        _ play: GooglePlayRecord
+        _ play: GooglePlayRecord,
+        _ kept: [String: GooglePlayKeptPeriod]
     ) -> [Reports.PaidPeriod] {
         var periods = periods.sorted { ($0.start, $0.id) < ($1.start, $1.id) }
         let ends = play.subscription?.value.items ?? []
@@ -165,10 +182,13 @@ public struct GooglePlayRows: StoreRows {
             }
             var until = periods[index].end
             if let next { until = min(until, next.start) }
-            if let replaced = play.replaced { until = min(until, replaced) }
+            let goingOn = kept[periods[index].id]
+            let end = if let goingOn { goingOn.until } else { play.replaced }
+            if let end { until = min(until, end) }
             let isNewest = next == nil
             let item = ends.first { $0.sold.id == periods[index].storeProduct }
-            if isNewest, let expiry = item?.expiry,
+            // What another token keeps, the end of this one does not end.
+            if isNewest, goingOn == nil, let expiry = item?.expiry,
                 play.subscription?.value.state == "EXPIRED"
                     || play.subscription?.value.canceledBy != nil
             {

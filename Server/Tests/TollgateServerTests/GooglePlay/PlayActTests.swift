@@ -365,6 +365,72 @@ struct PlayActTests {
         }
     }
 
+    // https://developer.android.com/google/play/billing/lifecycle/one-time
+    @Test(
+        "G14: what is bought again is consumed: coins, and a pass unless it is rented",
+        arguments: [
+            (.consumable, false, true), (.nonRenewing, false, true), (.nonRenewing, true, false),
+            (.nonConsumable, false, false),
+        ] as [(TollgateCore.Catalog.Product.Kind, Bool, Bool)]
+    )
+    func consumedKinds(
+        _ kind: TollgateCore.Catalog.Product.Kind,
+        _ isRental: Bool,
+        _ isConsumed: Bool
+    ) throws {
+        let rent = isRental ? #","rentOfferDetails":{}"# : ""
+        let read = try GooglePlay.ProductPurchase(
+            JSON(
+                Array(
+                    """
+                    {"purchaseStateContext":{"purchaseState":"PURCHASED"},
+                     "acknowledgementState":"ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED",
+                     "productLineItem":[{"productId":"p","productOfferDetails":{"quantity":1\(rent)}}]}
+                    """.utf8
+                )
+            )
+        )
+        let sold = TollgateCore.Catalog.Product(id: "sold", name: "Sold", kind: kind)
+        let acts = PlayAct.acts(for: read, token: "t", readAt: Self.read) { _ in sold }
+        #expect(acts.map(\.kind) == (isConsumed ? [.googlePlayConsumption] : []))
+    }
+
+    @Test("G14: a pass that the catalog learns of later is consumed when its device shows it")
+    func passLearnedLater() async throws {
+        try await PlayWorld.run { world in
+            let store = world.server.tollgate.store
+            var full = store.history.current
+            for index in full.products.indices {
+                switch full.products[index].id {
+                case "lifetime": full.products[index].googlePlayProductID = nil
+                case "pass_30_days": full.products[index].googlePlayProductID = "lifetime"
+                default: break
+                }
+            }
+            var lacking = full
+            for index in lacking.products.indices
+            where lacking.products[index].googlePlayProductID == "lifetime" {
+                lacking.products[index].googlePlayProductID = nil
+            }
+            try await store.adopt(lacking, at: await world.server.tollgate.clocks.now())
+            await world.wait(days: 0.01)
+            let (id, account) = try await world.person()
+            let token = try await world.buy("lifetime", for: account)
+            try await world.settle()
+            await world.wait(days: 0.1)
+            try await store.adopt(full, at: await world.server.tollgate.clocks.now())
+            let posted = try await world.server.post(
+                "/v1/google_play/purchases",
+                as: try await world.server.session(of: id),
+                #"{"purchase_token":"\#(token)","kind":"one_time","mode":"observed"}"#
+            )
+            #expect(posted.status == 200)
+            try await world.settle()
+            #expect(try await world.look(token)["consumed"].bool == true)
+            #expect(try await world.entitlements(of: id) == ["pro"])
+        }
+    }
+
     @Test("What nobody holds yet is acknowledged and not consumed: a device has to show it")
     func unclaimed() async throws {
         try await PlayWorld.run { world in
@@ -388,6 +454,53 @@ struct PlayActTests {
             #expect(try await world.coins(of: id) == 100)
             try await world.settle()
             #expect(try await world.look(token)["consumed"].bool == true)
+        }
+    }
+
+    @Test("G14: a consumption that waited eight days for its customer is tried for three more days")
+    func claimedLate() async throws {
+        let isRefused = Mutex(true)
+        try await PlayWorld.run(
+            intercept: { request in
+                request.url.hasSuffix(":consume") && isRefused.withLock { $0 }
+                    ? PlayWorld.refusal(409, "concurrentUpdate") : nil
+            }
+        ) { world in
+            let (id, account) = try await world.person(named: false)
+            /// Buys coins, which their customer's device shows eight days later.
+            func bought() async throws -> String {
+                let token = try await world.buy("coins100", for: account)
+                try await world.settle()
+                #expect(try await world.look(token)["acknowledged"].bool == true)
+                await world.wait(days: 8)
+                let posted = try await world.server.post(
+                    "/v1/google_play/purchases",
+                    as: try await world.server.session(of: id),
+                    #"{"purchase_token":"\#(token)","kind":"one_time","mode":"purchased"}"#
+                )
+                #expect(posted.status == 200)
+                try await world.settle()
+                return token
+            }
+            let token = try await bought()
+            #expect(try await world.waiting() == ["google_play_consumption": 1])
+            await world.wait(days: 2.8)
+            try await world.settle()
+            #expect(try await world.waiting() == ["google_play_consumption": 1])
+            isRefused.withLock { $0 = false }
+            await world.wait(days: 0.1)
+            try await world.settle()
+            #expect(try await world.look(token)["consumed"].bool == true)
+            #expect(try await world.waiting().isEmpty)
+            // One that Google never takes is given up.
+            isRefused.withLock { $0 = true }
+            _ = try await bought()
+            for _ in 0..<4 {
+                await world.wait(days: 0.8)
+                try await world.settle()
+            }
+            #expect(try await world.waiting().isEmpty)
+            #expect(try await world.coins(of: id) == 200)
         }
     }
 

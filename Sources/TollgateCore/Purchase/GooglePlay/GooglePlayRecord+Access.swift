@@ -80,8 +80,7 @@ extension GooglePlayRecord {
             intervals += [interval(last.since, failed, .payment), interval(failed, until, .grace)]
         }
         guard renews(item, subscription), began <= end else { return intervals }
-        // Before account hold Google tries for up to two days and says ACTIVE.
-        let tried = min(read.stated.instant, end.advanced(by: 2 * Self.day))
+        let tried = min(read.stated.instant, end.advanced(by: Self.longestTry))
         return intervals + [interval(end, max(end, tried, unasked(since: end, read)), .renewal)]
     }
 
@@ -107,7 +106,34 @@ extension GooglePlayRecord {
             .compactMap(\.expiry)
     }
 
+    /// The ends that a renewal may still follow, as the newest read says; in grace, too.
+    ///
+    /// An end that a read of more than two days later still states is final: so long does Google try.
+    public var openEnds: [Instant] {
+        guard let subscription, replaced == nil else { return [] }
+        return subscription.value.items.filter { renews($0, subscription.value) }
+            .compactMap(\.expiry)
+            .filter { subscription.stated.instant <= $0.advanced(by: Self.longestTry) }
+    }
+
+    /// The latest end that the newest read states; `nil`: none.
+    public var latestEnd: Instant? { subscription?.value.items.compactMap(\.expiry).max() }
+
+    /// The end after which Google Play should have said something; `nil`: no item has one.
+    ///
+    /// Of several items, the one that falls due first: in grace Google moves its end on without a word.
+    public var awaitedEnd: Instant? {
+        guard let subscription, let latestEnd else { return nil }
+        // A hold suspends all items.
+        guard subscription.value.state != GooglePlaySubscription.onHold else {
+            return min(latestEnd, subscription.stated.instant)
+        }
+        return openEnds.min() ?? latestEnd
+    }
+
     private static let day: Int64 = 86_400_000
+    /// The time for which Google tries a renewal before account hold and says ACTIVE, in milliseconds.
+    private static let longestTry = 2 * day
     /// The time after a period's end within which an outage counts, in milliseconds.
     public static let longestOutage = 7 * day
 

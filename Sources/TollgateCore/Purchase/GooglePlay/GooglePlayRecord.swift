@@ -128,13 +128,15 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
 
     // MARK: - Purchases that continue one another (RULES §18.3)
 
-    /// Notes that another token replaces or continues this one, and which of its orders are voided
-    /// there.
+    /// Notes that another token replaces or continues this one, which of its periods go on there, and
+    /// which of its orders are voided there.
     mutating func join(_ successor: Successor, from other: GooglePlayRecord?) {
         var known = (successors ?? []).filter { $0.id != successor.id }
         let before = (successors ?? []).first { $0.id == successor.id }
         let since = min(before?.since ?? successor.since, successor.since)
-        known.append(Successor(id: successor.id, since: since))
+        var joined = Successor(id: successor.id, since: since)
+        if let other { joined.kept = kept(by: other) } else { joined.kept = before?.kept }
+        known.append(joined)
         successors = known.sorted { $0.id < $1.id }
         for void in other?.voids ?? [] where creditedOrders.contains(void.value.order) {
             voids.join(void) { $0.place }

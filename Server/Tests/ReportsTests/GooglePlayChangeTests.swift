@@ -1,0 +1,236 @@
+import Reports
+import Storage
+import Testing
+import TollgateAssembly
+import TollgateAssembly
+import TollgateCore
+import TollgateService
+import TollgateSimulation
+
+@Suite("Figures of Google Play's changes of plan")
+struct GooglePlayChangeTests {
+    private static let catalog = Catalog(
+        entitlements: [.init(lookupKey: "pro", name: "Pro")],
+        products: ["silver", "gold"].map { id in
+            Catalog.Product(
+                id: id,
+                name: id,
+                kind: .autoRenewable,
+                googlePlayProductID: id,
+                entitlements: ["pro"],
+                duration: CalendarDuration(months: 1),
+                subscriptionGroup: "plans"
+            )
+        }
+    )
+
+    private static func key(_ token: String) -> Purchase.Key {
+        Purchase.Key(store: .googlePlay, environment: .production, application: "app", id: token)
+    }
+
+    private static func money(_ units: Int64) -> GooglePlayMoney {
+        GooglePlayMoney(micros: units * 1_000_000, currency: "USD")
+    }
+
+    /// A paid order of `token`, with one line from one day to another.
+    private static func order(
+        _ id: String,
+        of token: String,
+        _ product: String,
+        from start: Double,
+        to end: Double,
+        charged: Int64,
+        listed: Int64,
+        phase: String = "basePrice"
+    ) -> Fact {
+        let order = GooglePlayOrder(
+            id: id,
+            state: "PROCESSED",
+            created: .day(start),
+            processed: .day(start),
+            total: money(charged),
+            lines: [
+                .init(
+                    product: product,
+                    phase: phase,
+                    listing: money(listed),
+                    total: money(charged),
+                    start: .day(start),
+                    end: .day(end)
+                )
+            ]
+        )
+        return .said(.googlePlayOrder(order), on: start, about: key(token))
+    }
+
+    /// A read of `token` on a day: its products, with their orders and ends.
+    private static func read(
+        _ token: String,
+        _ state: String = "ACTIVE",
+        on day: Double,
+        linked: String? = nil,
+        canceledBy: String? = nil,
+        _ items: [(product: String, order: String?, end: Double?)]
+    ) -> Fact {
+        let items = items.map { item in
+            GooglePlaySubscription.Item(
+                product: item.product,
+                expiry: item.end.map { Instant.day($0) },
+                order: item.order,
+                renews: state == "ACTIVE"
+            )
+        }
+        let read = GooglePlaySubscription(
+            state: state,
+            start: .day(day),
+            items: items,
+            linkedToken: linked,
+            canceledBy: canceledBy
+        )
+        return .said(.googlePlaySubscription(read), on: day, about: key(token))
+    }
+
+    private static func rows(_ purchase: Purchase) -> Reports.PurchaseRows {
+        let history = CatalogHistory([.init(id: "1", adopted: .day(-1000), catalog: catalog)])
+        return Reports.rows(of: purchase, by: Tollgate.storeRows, in: history) {
+            $0.first?.canonical ?? ""
+        }
+    }
+
+    // https://developer.android.com/google/play/billing/subscriptions#replacement-modes
+    @Test(
+        "a plan that was changed to is worth its price, whatever the change charged",
+        arguments: [0, 5] as [Int64]
+    )
+    func worth(charged: Int64) {
+        // WITH_TIME_PRORATION charges nothing, CHARGE_PRORATED_PRICE a difference for the ten days left.
+        let change = [
+            Self.read("B", on: 21, [("gold", "GPA.B", 31)]),
+            Self.order(
+                "GPA.B",
+                of: "B",
+                "gold",
+                from: 21,
+                to: 31,
+                charged: charged,
+                listed: 20,
+                phase: "prorationPeriod"
+            ),
+        ]
+        let changed = Self.rows(Purchase(key: Self.key("B"), joining: change))
+        #expect(changed.sales.map(\.amount) == [charged * 1000])
+        let price = Reports.Fraction(Int128(20_000))
+        #expect(changed.periods.map(\.monthlyValue) == [price])
+        #expect(changed.periods.allSatisfy { $0.isPaid })
+        // It is no first payment at the standard price: the renewal is.
+        #expect(changed.entries.sums.allSatisfy { $0.key.measure != .retained })
+        let renewal = Self.order(
+            "GPA.B..0",
+            of: "B",
+            "gold",
+            from: 31,
+            to: 59,
+            charged: 20,
+            listed: 20
+        )
+        let renewed = Self.rows(Purchase(key: Self.key("B"), joining: change + [renewal]))
+        #expect(renewed.periods.map(\.monthlyValue) == [price, price])
+        let cohorts = Set(
+            renewed.entries.sums.keys.filter { $0.measure == .retained }.map(\.day)
+        )
+        #expect(cohorts == [.story(31)])
+    }
+
+    /// What followed a month of silver that was bought on day 0 as `A`.
+    struct Story: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var after: [Fact]
+        /// The day on which silver's month ends in figures.
+        var expected: Double
+    }
+
+    static let stories = [
+        Story(
+            testDescription: "DEFERRED: silver runs to its end, then gold begins",
+            after: [
+                read("B", on: 10, linked: "A", [("silver", "GPA.A", 31), ("gold", nil, nil)])
+            ],
+            expected: 31
+        ),
+        Story(
+            testDescription: "KEEP_EXISTING: silver goes on beside an add-on",
+            after: [
+                read("B", on: 10, linked: "A", [("silver", "GPA.A", 31), ("gold", "GPA.B", 31)])
+            ],
+            expected: 31
+        ),
+        Story(
+            testDescription: "silver is kept twice",
+            after: [
+                read("B", on: 10, linked: "A", [("silver", "GPA.A", 31), ("gold", "GPA.B", 31)]),
+                read("C", on: 20, linked: "B", [("silver", "GPA.A", 31)]),
+            ],
+            expected: 31
+        ),
+        Story(
+            testDescription: "silver is kept, and then changed",
+            after: [
+                read("B", on: 10, linked: "A", [("silver", "GPA.A", 31), ("gold", nil, nil)]),
+                read("C", on: 20, linked: "B", [("gold", "GPA.C", 40)]),
+            ],
+            expected: 20
+        ),
+        Story(
+            testDescription: "silver is kept, and then revoked",
+            after: [
+                read("B", on: 10, linked: "A", [("silver", "GPA.A", 31), ("gold", nil, nil)]),
+                read(
+                    "B",
+                    "EXPIRED",
+                    on: 15,
+                    linked: "A",
+                    canceledBy: "system",
+                    [("silver", "GPA.A", 15), ("gold", nil, nil)]
+                ),
+            ],
+            expected: 15
+        ),
+        Story(
+            testDescription: "silver is not kept",
+            after: [read("B", on: 10, linked: "A", [("gold", "GPA.B", 40)])],
+            expected: 10
+        ),
+    ]
+
+    // https://developer.android.com/google/play/billing/subscriptions#replacement-modes
+    @Test("a plan that a change keeps is active to its end", arguments: stories)
+    func kept(_ story: Story) async throws {
+        let facts =
+            [
+                Self.read("A", on: 0, [("silver", "GPA.A", 31)]),
+                Self.order("GPA.A", of: "A", "silver", from: 0, to: 31, charged: 10, listed: 10),
+                // The old token reads EXPIRED from the change on.
+                Self.read(
+                    "A",
+                    "EXPIRED",
+                    on: 10,
+                    canceledBy: "replacement",
+                    [("silver", "GPA.A", 10)]
+                ),
+            ] + story.after
+        var records: [Purchase] = []
+        for order in [facts, facts.reversed()] {
+            let store = try await RecordStore(Backend.sqlite.makeDatabase().open())
+            try await store.adopt(Self.catalog, at: .day(-1000))
+            for (number, fact) in order.enumerated() {
+                _ = try await store.submit(.message(number, fact))
+            }
+            records.append(try #require(try await store.record(of: Self.key("A"))))
+            await store.driver.close()
+        }
+        #expect(records[0] == records[1])
+        let periods = Self.rows(records[0]).periods
+        #expect(periods.map(\.effectiveEnd) == [.day(story.expected)])
+        #expect(periods.map(\.end) == [.day(31)])
+    }
+}
