@@ -177,6 +177,7 @@ extension Fact {
         previous: String? = nil,
         price: Int64? = nil,
         offer: Int64? = nil,
+        installment: Installment? = nil,
         source: String? = nil
     ) -> Fact {
         .said(
@@ -199,7 +200,8 @@ extension Fact {
                     previous: previous,
                     additionalReason: addition ? "SEAT_ADDITION" : nil,
                     revokedSeats: returned,
-                    isSwitched: switched
+                    isSwitched: switched,
+                    installment: installment
                 )
             ),
             on: day ?? from,

@@ -24,6 +24,24 @@ extension AppStore.ServerAPIError: StoreFault {
     public var refusal: Stores.Refusal { .init(appStoreFailed: isRetryable) }
 }
 
+extension AppStore.ServerAPIError {
+    /// What the error means for a question about one purchase.
+    var meaning: ErrorMeaning {
+        if isForbidden { return .unwilling }
+        return switch cause {
+        case .refused(let refusal):
+            if refusal.status == 429 || refusal.code == .rateLimitExceeded {
+                .unwilling
+            } else {
+                refusal.isRetryable ? .fault : .final
+            }
+        case .unreachable: .unreachable
+        case .unreadable: .unreadable
+        case .pagingStuck, .invalidIdentifier, .unsigned: .final
+        }
+    }
+}
+
 extension AppStore.ReceiptError: StoreFault {
     public var refusal: Stores.Refusal { .init(appStoreFailed: isRetryable) }
 }

@@ -69,6 +69,12 @@ struct AppStoreOpinion {
         if let last = paid.max(by: { end($0) < end($1) }), end(last) <= at {
             opinions.append(finish(after(last), last, periods))
         }
+        // While the App Store says active, what took the newest plan's place may open anything.
+        let isActive = [1, 4].contains(said.last { $0.status != nil }?.status)
+        if let last = periods.last, last.isUpgraded, isActive {
+            let one = finish(within(last, []), last, periods)
+            opinions.append(one.about(question.catalog.entitlements.map(\.lookupKey), one.owners))
+        }
         return opinions
     }
 
@@ -95,8 +101,7 @@ struct AppStoreOpinion {
             return Opinion(isOpen ? .open : .no, since: revoked, "revoked at \(revoked)", rows)
         }
         if let next = successor(of: period, in: later) {
-            // Whether the former plan comes back when its successor is refunded is not said; nor is
-            // which one is active, if the App Store says so after the last word about the others.
+            // Not said: does the former plan come back, and which one is a later status 1 about?
             let isOpen =
                 later.contains { $0.isRevoked(at: at) }
                 || next.current.product == period.current.product
@@ -104,9 +109,7 @@ struct AppStoreOpinion {
             let reason = "\(next.current.product) took its place at \(next.start)"
             return Opinion(isOpen ? .open : .no, since: next.start, reason, rows)
         }
-        if period.isUpgraded {
-            return Opinion(.open, since: start, "it was upgraded, to what is not known", rows)
-        }
+        if period.isUpgraded { return Opinion(.open, since: start, "upgraded, plan unknown", rows) }
         // Parts of one message do not disagree, in whatever order they were signed.
         let isRevoked = terms.map { $0.status == 5 && rows == [$0.row] } ?? false
         if let terms, isRevoked || (activeSince == nil && terms.stated > period.current.signed) {
@@ -117,9 +120,8 @@ struct AppStoreOpinion {
         return Opinion(.yes, since: start, reason, rows)
     }
 
-    /// The last period is over: grace, a renewal that is due, or the end.
+    /// The last period is over: what was said before it began was about others.
     private func after(_ last: Period) -> Opinion {
-        // What was said before the period began was about others.
         let (ended, told) = (end(last), said.filter { $0.stated >= last.start })
         let state = told.last { $0.status != nil }
         let renewal = told.last { $0.willRenew != nil }
@@ -133,8 +135,7 @@ struct AppStoreOpinion {
             verdict = grace == nil ? .open : .yes
         case 2?, 3?, 5?: break
         default:
-            // A late notice locks nobody out, promises the catalog; and an active subscription may
-            // have been renewed or extended by a notice that was lost.
+            // A late notice locks nobody out; one that was lost may have renewed or extended it.
             if renewal?.willRenew ?? true { until = ended.advanced(by: leeway) }
             let date = renewal?.renewalDate ?? ended
             if date > ended { until = max(until, date.advanced(by: leeway)) }
@@ -144,8 +145,7 @@ struct AppStoreOpinion {
         let isOpen = evidence.terms.contains { $0.status != nil && $0.stated > question.said }
         let rows = [last.current.row] + [state?.row, renewal?.row].compactMap(\.self)
         if until <= at { verdict = isOpen ? .open : .no }
-        let reason =
-            "the paid time ended at \(ended); grace, or a late renewal, lasts until \(until)"
+        let reason = "it ended at \(ended); grace, or a late renewal, lasts until \(until)"
         return Opinion(verdict, since: until <= at ? until : ended, reason, rows)
     }
 

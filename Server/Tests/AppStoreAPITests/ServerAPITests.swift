@@ -401,6 +401,7 @@ import Testing
         #expect(refusal.code?.rawValue == code.map(Int64.init))
         #expect(refusal.message == (code == nil ? nil : "Why."))
         #expect(await store.requests.count == attempts)
+        #expect(error?.isRetryable == (attempts > 1 || status >= 500), "later")
     }
 
     @Test func anotherHostIsAskedIfTheFirstIsSilent() async throws {

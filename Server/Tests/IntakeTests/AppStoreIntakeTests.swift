@@ -287,6 +287,20 @@ struct AppStoreTranslatorTests {
     }
 
     @Test(
+        "a month of a yearly commitment is a part of it; what is billed at once is whole",
+        arguments: ["MONTHLY", "BILLED_UPFRONT", nil]
+    )
+    func installments(_ plan: String?) throws {
+        let (_, period) = try #require(
+            try Self.period([
+                "billingPlanType": plan.map { "\"\($0)\"" },
+                "commitmentInfo": "{\"billingPeriodNumber\":3,\"totalBillingPeriods\":12}",
+            ])
+        )
+        #expect(period.installment == (plan == "MONTHLY" ? Installment(3, of: 12) : nil))
+    }
+
+    @Test(
         "only a reason that Apple documents for refunds, or a refund's type, is a refund",
         arguments: [
             ("0", nil, false), ("1", nil, false), (nil, nil, false), ("2", nil, true),

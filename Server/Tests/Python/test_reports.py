@@ -401,7 +401,8 @@ def exact(value):
 
 
 def is_paid(period):
-    granted = period.offer not in ("", "trial") and period.milliunits == 0
+    granted = (period.offer not in ("", "trial") and period.milliunits == 0
+               and not period.unpriced)
     return (period.offer != "trial" and not granted and not period.family_shared
             and period.start < period.effective_end)
 
@@ -413,6 +414,7 @@ def in_grace(period, at):
 
 
 def monthly(period):
+    # An offer that is paid up front has no duration: its real days count.
     if period.duration in FACTORS and period.offer != "introductory" and not period.proration:
         return period.milliunits * FACTORS[period.duration]
     days = max(1, (period.end - period.start + DAY // 2) // DAY)

@@ -272,7 +272,8 @@ struct RecordCodingTests {
                             previous: "0",
                             additionalReason: "SEAT_ADDITION",
                             revokedSeats: 1,
-                            isSwitched: true
+                            isSwitched: true,
+                            installment: Installment(3, of: 12)
                         )
                     ),
                     on: 3,

@@ -230,6 +230,20 @@ extension Story {
             expected: [20: .open]
         ),
         Story(
+            testDescription: "the plan that took a month's place is not known, and is active",
+            words: [
+                .notice("SUBSCRIBED", signed: 0, Paid(), Terms(), status: 1),
+                .notice(
+                    "REFUND_DECLINED",
+                    signed: 10,
+                    Paid(upgraded: true),
+                    Terms(renewalDate: 375),
+                    status: 1
+                ),
+            ],
+            expected: [20: .open, 40: .open, 374: .open]
+        ),
+        Story(
             testDescription: "the change to a shorter plan was lost: its renewal tells",
             words: [
                 .notice(

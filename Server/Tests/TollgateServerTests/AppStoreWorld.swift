@@ -45,7 +45,7 @@ struct AppStoreWorld: Sendable {
         private let paths = Mutex<[String]>([])
         private let failing = Mutex<Set<Int>>([])
         private let unreadable = Mutex<[String]>([])
-        private let unfound = Mutex<[String]>([])
+        private let refused = Mutex<(parts: [String], code: Int)>(([], 0))
         private let silent = Mutex<String?>(nil)
         private let earliest = Mutex<Int64?>(nil)
 
@@ -61,8 +61,8 @@ struct AppStoreWorld: Sendable {
             unreadable.withLock { parts in parts.contains { path.contains($0) } }
         }
 
-        /// Answers calls with "not found, try again" (4040006) whose path contains one of these.
-        func setUnfound(_ parts: [String]) { unfound.withLock { $0 = parts } }
+        /// Answers calls with an error of Apple's whose path contains one of these.
+        func refuse(_ parts: [String], with code: Int) { refused.withLock { $0 = (parts, code) } }
 
         /// Refuses to list notifications that were sent before this instant (4000012).
         func setEarliest(_ instant: Int64) { earliest.withLock { $0 = instant } }
@@ -81,8 +81,12 @@ struct AppStoreWorld: Sendable {
         /// Gives no answer to calls whose path contains this.
         func setSilent(_ part: String?) { silent.withLock { $0 = part } }
 
-        func isUnfound(_ path: String) -> Bool {
-            unfound.withLock { parts in parts.contains { path.contains($0) } }
+        func refusal(of path: String) -> AppStore.HTTPResponse? {
+            let (parts, code) = refused.withLock { $0 }
+            guard parts.contains(where: { path.contains($0) }) else { return nil }
+            let body = "{\"errorCode\":\(code),\"errorMessage\":\"Why.\"}"
+            // The HTTP status is the code's first three digits.
+            return AppStore.HTTPResponse(status: code / 10_000, body: Array(body.utf8))
         }
 
         func take(_ path: String) throws {
@@ -291,10 +295,7 @@ struct AppStoreWorld: Sendable {
                 let body = "{\"errorCode\":4000012,\"errorMessage\":\"Too far in the past.\"}"
                 return AppStore.HTTPResponse(status: 400, body: Array(body.utf8))
             }
-            if calls.isUnfound(path) {
-                let body = "{\"errorCode\":4040006,\"errorMessage\":\"Please try again.\"}"
-                return AppStore.HTTPResponse(status: 404, body: Array(body.utf8))
-            }
+            if let refusal = calls.refusal(of: path) { return refusal }
             if path == "/verifyReceipt", let receiptAnswer {
                 return AppStore.HTTPResponse(status: 200, body: Array(receiptAnswer.utf8))
             }

@@ -416,6 +416,46 @@ struct ReceiptTests {
             #expect(try await world.isRebuilt())
         }
     }
+
+    @Test("Coins that a stored receipt of another system names are not credited again")
+    func importedConsumables() async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: true)) { world in
+            let buyer = try await world.appStore.createCustomer().id
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
+            _ = try await world.appStore.buy(AppStoreWorld.coins, customer: buyer)
+            // As it was posted before the app had finished the transaction.
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            var rest = ["old,\(receipt)"][...]
+            let report = try await world.tollgate.receiptImport(file: "file").run {
+                rest.popFirst().map { Array($0.utf8) }
+            }
+            #expect(report?.customers == 1)
+            #expect(try await world.isEntitled("old", "archive"))
+            let (id, _) = try await world.customer("old")
+            #expect(try await world.balance(id) == 0)
+        }
+    }
+
+    @Test("An internal error of Apple's (5000000) breaks an import off, and gives up no line")
+    func importingThroughAFault() async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: true)) { world in
+            let buyer = try await world.appStore.createCustomer().id
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
+            let receipt = try await world.appStore.receipt(customer: buyer)
+            func run() async throws -> ReceiptImport.Report? {
+                var rest = ["old,\(receipt)"][...]
+                return try await world.tollgate.receiptImport(file: "file").run {
+                    rest.popFirst().map { Array($0.utf8) }
+                }
+            }
+            world.calls.refuse(["/history/"], with: 5_000_000)
+            await #expect(throws: AppStore.ServerAPIError.self) { _ = try await run() }
+            world.calls.refuse([], with: 0)
+            let report = try #require(try await run())
+            #expect(report.customers == 1 && report.unmatched.isEmpty)
+            #expect(try await world.isEntitled("old", "archive"))
+        }
+    }
 }
 
 @Suite("Receipts over HTTP")

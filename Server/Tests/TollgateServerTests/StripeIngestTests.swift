@@ -218,6 +218,8 @@ struct StripeIngestTests {
         try await Shop.run(on: backend) { shop in
             let id = try await shop.server.customer()
             let session = try await shop.buy("coins_100", for: id, card: "AT611904300234573201")
+            // The session that is not paid yet is read once.
+            await shop.server.tollgate.fetchWanted()
             var faults = StripeSimulator.Faults()
             faults.isPaused = true
             await shop.stripe.setFaults(faults)

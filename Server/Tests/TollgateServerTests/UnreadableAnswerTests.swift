@@ -1,6 +1,9 @@
+import AppStoreConnector
 import AppStoreSimulator
 import Storage
 import Testing
+import TollgateAssembly
+import TollgateAPI
 import TollgateCore
 import TollgateService
 import TollgateSimulation
@@ -141,7 +144,7 @@ struct UnreadableAnswerTests {
     )
     func notFoundByApple(_ backend: Backend) async throws {
         try await inWorldOfHints(on: backend) { world, early, late, history in
-            world.calls.setUnfound([history, "/history/9000"])
+            world.calls.refuse([history, "/history/9000"], with: 4_040_006)
             try await wantHistories(9_000_001...9_000_019, world)
             await world.tollgate.fetchWanted()
             await world.pass(days: 0.01)
@@ -165,12 +168,83 @@ struct UnreadableAnswerTests {
             await world.tollgate.fetchWanted()
             #expect(try await world.isEntitled(latest.id))
 
-            world.calls.setUnfound([])
+            world.calls.refuse([], with: 0)
             for _ in 0..<30 {
                 world.wall.advance(seconds: 30)
                 await world.tollgate.fetchWanted()
             }
             #expect(try await world.isEntitled(early.id))
+            #expect(try await world.count("wanted") == 0)
+            #expect(try await world.isRebuilt())
+        }
+    }
+
+    @Test("After an internal error of Apple's (5000000) a question stays, and is asked again")
+    func internalErrorOfApple() async throws {
+        try await inWorldOfHints(on: .sqlite) { world, early, _, history in
+            world.calls.refuse([history], with: 5_000_000)
+            await world.tollgate.fetchWanted()
+            let isEntitled = try await world.isEntitled(early.id)
+            #expect(!isEntitled)
+            #expect(try await world.count("wanted") == 1)
+
+            world.calls.refuse([], with: 0)
+            world.wall.advance(seconds: 600)
+            await world.tollgate.fetchWanted()
+            #expect(try await world.isEntitled(early.id))
+            #expect(try await world.count("wanted") == 0)
+        }
+    }
+
+    @Test("An answer about consumption that Apple takes with an internal error is sent again")
+    func internalErrorOverConsumption() async throws {
+        try await AppStoreWorld.run { world in
+            let customer = try await world.customer("user")
+            var consent = API.CreateCustomerRequest(appUserID: "user")
+            consent.consumptionConsent = true
+            _ = try await world.tollgate.customers.create(consent)
+            let coins = try await world.appStore.buy(AppStoreWorld.coins, customer: customer.buyer)
+            try await world.appStore.requestRefund(coins.transactionID)
+            world.calls.refuse(["/consumption/"], with: 5_000_000)
+            await world.tollgate.fetchWanted()
+            #expect(try await world.count("wanted") == 1)
+
+            world.calls.refuse([], with: 0)
+            world.wall.advance(seconds: 11)
+            await world.tollgate.fetchWanted()
+            #expect(await world.appStore.consumptionAnswers().count == 1)
+            #expect(try await world.count("wanted") == 0)
+        }
+    }
+
+    @Test("A purchase over which Apple fails in a full read is asked about by itself")
+    func internalErrorInAFullRead() async throws {
+        try await AppStoreWorld.run { world in
+            // Nothing is announced: only purchases that somebody shows are known.
+            await world.appStore.setNotificationURL(nil)
+            var failing = ""
+            var ids: [String] = []
+            for user in ["failing", "other"] {
+                let customer = try await world.customer(user)
+                let plan = try await world.appStore.buy(
+                    AppStoreWorld.weekly,
+                    customer: customer.buyer
+                )
+                try await world.show(plan.transactionID, .observed, by: customer.id)
+                _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: customer.buyer)
+                if user == "failing" { failing = "/history/\(plan.originalTransactionID)?" }
+                ids.append(customer.id)
+            }
+            world.calls.refuse([failing], with: 5_000_000)
+            let report = try #require(try await world.tollgate.appStore.reconcile(in: .sandbox))
+            #expect(report.histories == 2 && report.historiesChanged == 1 && report.unknown == 0)
+            #expect(try await !world.isEntitled(ids[0], "archive"))
+            #expect(try await world.isEntitled(ids[1], "archive"))
+            #expect(try await world.count("wanted") == 1)
+
+            world.calls.refuse([], with: 0)
+            await world.tollgate.fetchWanted()
+            #expect(try await world.isEntitled(ids[0], "archive"))
             #expect(try await world.count("wanted") == 0)
             #expect(try await world.isRebuilt())
         }

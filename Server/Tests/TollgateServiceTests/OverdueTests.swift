@@ -103,6 +103,89 @@ struct OverdueTests {
         }
     }
 
+    /// A story of several periods, by the days of their starts and ends.
+    struct Succession: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var facts: [Fact]
+        var expected: [Double: Bool]
+    }
+
+    static let successions = [
+        Succession(
+            testDescription: "a renewal never began: the year in its place is awaited",
+            facts: [
+                paid("1", 0, 30), paid("2", 29, 394),
+                paid("3", 30, 60, said: 29.5) { $0.isUpgraded = true },
+                fact(29.5, .status(SubscriptionStatus(value: 1))),
+            ],
+            expected: [31: false, 61: false, 239: false, 393.9: false, 394.01: true]
+        ),
+        Succession(
+            testDescription: "an older purchase is shared again: its end is awaited",
+            facts: [
+                paid("1", 5, 370, said: 50) { $0.isFamilyShared = true },
+                paid("2", 30, 60, said: 40) {
+                    $0.isFamilyShared = true
+                    $0.revoked = instant(40)
+                },
+            ],
+            expected: [55: false, 61: false, 371: true]
+        ),
+        Succession(
+            testDescription: "a year ends where a month begins",
+            facts: [paid("1", 0, 365), paid("2", 60, 90)],
+            expected: [61: false, 89: false, 91: true]
+        ),
+        Succession(
+            testDescription: "a later status 5 ends the period, and nothing is awaited",
+            facts: [
+                paid("1", 0, 30), fact(10, .status(SubscriptionStatus(value: 5))),
+            ],
+            expected: [11: false, 31: false]
+        ),
+        Succession(
+            testDescription: "the newest was refunded, and no status says what is left",
+            facts: [
+                paid("1", 0, 30), paid("2", 30, 60, said: 40) { $0.revoked = instant(40) },
+            ],
+            expected: [41: true]
+        ),
+        Succession(
+            testDescription: "all that is known was upgraded",
+            facts: [paid("1", 0, 30, said: 10) { $0.isUpgraded = true }],
+            expected: [29: false, 31: true]
+        ),
+    ]
+
+    static func paid(
+        _ id: String,
+        _ from: Double,
+        _ to: Double,
+        said day: Double? = nil,
+        _ change: (inout Period) -> Void = { _ in }
+    ) -> Fact {
+        var period = Period(
+            id: id,
+            transactionID: id,
+            product: "plan \(to - from > 100 ? "yearly" : "monthly")",
+            kind: .autoRenewable,
+            start: instant(from),
+            end: instant(to)
+        )
+        change(&period)
+        return fact(day ?? from, .period(period))
+    }
+
+    @Test("the period that ends last and was not replaced is awaited", arguments: successions)
+    func succeeding(_ story: Succession) {
+        for facts in [story.facts, story.facts.reversed()] {
+            let purchase = Purchase(key: Self.key, joining: facts)
+            for (day, isOverdue) in story.expected.sorted(by: { $0.key < $1.key }) {
+                #expect(purchase.looksOverdue(at: Self.instant(day)) == isOverdue, "day \(day)")
+            }
+        }
+    }
+
     @Test(
         "what does not renew is never overdue",
         arguments: [

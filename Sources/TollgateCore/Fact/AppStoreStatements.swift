@@ -60,6 +60,9 @@ public struct Period: Hashable, Codable, Sendable {
     /// Whether it was revoked because the customer switched to a bundle, without a refund (RULES
     /// §2.12); `nil`, not `false`.
     public var isSwitched: Bool?
+    /// Which part it is of a commitment that is billed in parts, such as a year billed monthly; `nil`:
+    /// it was billed at once.
+    public var installment: Installment?
 
     public init(
         id: String,
@@ -83,7 +86,8 @@ public struct Period: Hashable, Codable, Sendable {
         previous: String? = nil,
         additionalReason: String? = nil,
         revokedSeats: Int64? = nil,
-        isSwitched: Bool = false
+        isSwitched: Bool = false,
+        installment: Installment? = nil
     ) {
         self.id = id
         self.transactionID = transactionID
@@ -107,6 +111,27 @@ public struct Period: Hashable, Codable, Sendable {
         self.additionalReason = additionalReason
         self.revokedSeats = revokedSeats
         self.isSwitched = isSwitched ? true : nil
+        self.installment = installment
+    }
+}
+
+/// One billing period of a commitment (`commitmentInfo`).
+public struct Installment: Hashable, Codable, Sendable {
+    /// `billingPeriodNumber`, from 1.
+    public let number: Int64
+    /// `totalBillingPeriods`.
+    public let total: Int64
+
+    /// - Returns: `nil` where the numbers say nothing.
+    public init?(_ number: Int64?, of total: Int64?) {
+        guard let number, let total, total > 1, (1...total).contains(number) else { return nil }
+        self.number = number
+        self.total = total
+    }
+
+    /// The part of `amount` that falls on it, so that all parts together are `amount`.
+    func part(of amount: Int64) -> Int64 {
+        CoinLot.share(amount, number, of: total) - CoinLot.share(amount, number - 1, of: total)
     }
 }
 

@@ -205,6 +205,26 @@ struct EffectivePeriodTests {
             rows: [Row(id: "p1", end: 10)]
         ),
         Case(
+            testDescription:
+                "the refund of an upgrade, whose share nobody states, is none of the whole",
+            facts: [
+                .paid("p1", 0, 30, said: 15, revoked: 15 + 2.0 / 86_400, upgraded: true),
+                .paid("y", 15, 380, Shop.yearly),
+            ],
+            rows: [Row(id: "p1", end: 15), Row(id: "y", end: 380)]
+        ),
+        Case(
+            testDescription: "a renewal that another plan replaced before it began is refunded",
+            facts: [
+                .paid("p1", 0, 30), .paid("y", 29, 394, Shop.yearly),
+                .paid("p2", 30, 60, said: 29.5, revoked: 29.5, upgraded: true),
+            ],
+            rows: [
+                Row(id: "p1", end: 29), Row(id: "y", end: 394),
+                Row(id: "p2", end: 30, revoked: 29.5),
+            ]
+        ),
+        Case(
             testDescription: "a switch to a bundle is no refund",
             facts: [.paid("p1", 0, 30, said: 10, revoked: 10, switched: true)],
             rows: [Row(id: "p1", end: 10)]

@@ -81,19 +81,7 @@ extension World {
         try call.parameters.patchBool(&link, "allow_promotion_codes")
         try readCompletion(&call.parameters, into: &link)
         try readSubscriptionData(&call.parameters, into: &link)
-        if let data = try Self.readIntentData(&call.parameters) {
-            guard !isSubscription else {
-                throw APIError.invalid(
-                    "You can not pass `payment_intent_data` in `subscription` mode.",
-                    param: "payment_intent_data"
-                )
-            }
-            let unset = "capture_method description setup_future_usage statement_descriptor"
-            link["payment_intent_data"] = .object(
-                nulls: unset + " statement_descriptor_suffix transfer_group",
-                data.members ?? [:]
-            )
-        }
+        try readPaymentData(&call.parameters, into: &link)
         call.parameters.ignore(
             "automatic_tax",
             "billing_address_collection",
@@ -106,6 +94,24 @@ extension World {
             "tax_id_collection"
         )
         return add(.paymentLink, link, event: "payment_link.created")
+    }
+
+    private func readPaymentData(
+        _ parameters: inout Parameters,
+        into link: inout JSON
+    ) throws {
+        guard let data = try Self.readIntentData(&parameters) else { return }
+        guard link["_mode"].string == "payment" else {
+            throw APIError.invalid(
+                "You can not pass `payment_intent_data` in `subscription` mode.",
+                param: "payment_intent_data"
+            )
+        }
+        let unset = "capture_method description setup_future_usage statement_descriptor"
+        link["payment_intent_data"] = .object(
+            nulls: unset + " statement_descriptor_suffix transfer_group",
+            data.members ?? [:]
+        )
     }
 
     private func readSubscriptionData(

@@ -33,8 +33,14 @@ extension AppStore {
             /// When to ask again, in UNIX milliseconds, as Apple sends it with status 429.
             public let retryAfter: Int64?
 
-            /// Whether Apple says, or a missing body means, that asking again may help.
-            public var isRetryable: Bool {
+            /// Whether asking again later may help.
+            ///
+            /// An internal error of the App Store's (5000000) says nothing about what was asked, so it
+            /// refuses nothing for good.
+            public var isRetryable: Bool { mayBeSentAgain || status >= 500 }
+
+            /// Whether Apple says, or a missing body means, that sending the same call again may help.
+            var mayBeSentAgain: Bool {
                 switch code {
                 case .generalInternalRetryable, .accountNotFoundRetryable, .appNotFoundRetryable,
                     .originalTransactionIDNotFoundRetryable, .rateLimitExceeded:
@@ -58,6 +64,12 @@ extension AppStore {
             case .unreachable: true
             case .unreadable, .pagingStuck, .invalidIdentifier, .unsigned: false
             }
+        }
+
+        /// Whether sending the same call again, moments later, may help.
+        var mayBeSentAgain: Bool {
+            guard case .refused(let refusal) = cause else { return isRetryable }
+            return refusal.mayBeSentAgain
         }
 
         /// Whether the App Store does not know the identifier in this environment; the other one

@@ -3,5 +3,8 @@ extension AppStore {
     public struct BillingPlanType: RawRepresentable, Hashable, Codable, Sendable {
         public let rawValue: String
         public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// Each month by itself.
+        public static let monthly = Self(rawValue: "MONTHLY")
     }
 }

@@ -180,7 +180,12 @@ public enum AppStoreTranslator {
             // Beside a revocation, which is of every seat, it says nothing.
             revokedSeats: transaction.revocationDate == nil
                 ? transaction.revokedSeatQuantity.map { Int64($0) } : nil,
-            isSwitched: isSwitch(transaction)
+            isSwitched: isSwitch(transaction),
+            installment: transaction.billingPlanType == .monthly
+                ? Installment(
+                    transaction.commitmentInfo?.billingPeriodNumber.map { Int64($0) },
+                    of: transaction.commitmentInfo?.totalBillingPeriods.map { Int64($0) }
+                ) : nil
         )
         let fact = Fact(
             purchase: key,

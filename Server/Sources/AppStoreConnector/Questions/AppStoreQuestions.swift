@@ -98,20 +98,3 @@ struct AppStoreQuestions: Sendable {
         )
     }
 }
-
-extension AppStore.ServerAPIError {
-    fileprivate var meaning: ErrorMeaning {
-        if isForbidden { return .unwilling }
-        return switch cause {
-        case .refused(let refusal):
-            if refusal.status == 429 || refusal.code == .rateLimitExceeded {
-                .unwilling
-            } else {
-                refusal.isRetryable ? .fault : .final
-            }
-        case .unreachable: .unreachable
-        case .unreadable: .unreadable
-        case .pagingStuck, .invalidIdentifier, .unsigned: .final
-        }
-    }
-}

@@ -24,13 +24,15 @@ public struct AppStoreReceipts: Sendable {
     /// - Parameters:
     ///   - mode: whether posting it claims what it holds (RULES §8).
     ///   - isTrusted: whether it comes from the app's backend, which knows whose receipt it is.
+    ///   - leavesConsumables: whether another system has credited the consumables that it names.
     /// - Throws: refusals 400 `parameter_invalid` for what is no receipt, 404 `app_unknown` for
     ///   another app's, 404 `receipt_unknown` for one that the App Store does not know.
     public func receive(
         _ receiptData: String,
         from customer: Customer.ID?,
         mode: Claim.Mode,
-        isTrusted: Bool
+        isTrusted: Bool,
+        leavesConsumables: Bool = false
     ) async throws -> API.AppStoreReceiptReply {
         let receipt: AppStore.LocalReceipt
         do { receipt = try AppStore.LocalReceipt(base64: receiptData) } catch {
@@ -53,7 +55,8 @@ public struct AppStoreReceipts: Sendable {
                 return try await readHistory(
                     by: receipt.anyTransactionID,
                     in: application,
-                    named: receipt.transactions.compactMap(\.transactionID),
+                    named: leavesConsumables
+                        ? [] : receipt.transactions.compactMap(\.transactionID),
                     sandboxFirst: receipt.environment == .sandbox,
                     claim: claim
                 )
@@ -216,14 +219,11 @@ public struct AppStoreReceipts: Sendable {
         return count
     }
 
-    /// When to ask about a customer again: soon after the newest period ends, else once a day.
     private func nextLook(after verified: AppStore.VerifiedReceipt) async -> Instant {
-        let now = await context.clocks.now()
-        let tomorrow = now.advanced(by: 86_400_000)
-        let ends = verified.purchases.compactMap(\.expiresDate).map {
-            Instant(milliseconds: $0).advanced(by: 60_000)
-        }
-        return ends.filter { $0 > now }.reduce(tomorrow, min)
+        verified.nextLook(
+            after: await context.clocks.now(),
+            leeway: context.records.history.current.renewalLeeway.appStore
+        )
     }
 
     /// What became of asking with kept receipts again.

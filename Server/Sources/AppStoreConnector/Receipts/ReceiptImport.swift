@@ -164,7 +164,8 @@ public struct ReceiptImport: Sendable {
                 line.receiptData,
                 from: Customer.ID(customer.id),
                 mode: .observed,
-                isTrusted: true
+                isTrusted: true,
+                leavesConsumables: true
             )
             guard !reply.purchases.isEmpty else {
                 return unmatched("the receipt holds no purchase")

@@ -1,4 +1,5 @@
 internal import AppStoreAPI
+internal import Logging
 internal import Storage
 internal import Stores
 internal import TollgateCore
@@ -12,11 +13,13 @@ extension AppStoreReconciliation {
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         let now = await context.clocks.now()
+        let wall = context.clocks.wall()
+        var faults = 0
         let awaited = Purchase.awaitedScope(environment, application: scope.application)
         try await context.records.awaited.follow(
             of: .appStore,
             cursor: "awaited",
-            wall: context.clocks.wall(),
+            wall: wall,
             prolong: prolong
         ) { $0.awaited }
         while true {
@@ -26,9 +29,12 @@ extension AppStoreReconciliation {
                 after: place.after.flatMap(AwaitedPlace.init(text:))
             )
             // The list may be some moments behind the record.
-            for record in page.records where record.looksOverdue(at: now) {
+            for record in page.records
+            where record.looksOverdue(at: now)
+                && !connector.unknownPurchases.contains(record.key, at: wall)
+            {
                 place.report.overdue += 1
-                try await ask(about: record, &place.report)
+                try await ask(about: record, &place.report, &faults)
                 progress(
                     WorkProgress(
                         step: "\(environment.rawValue): overdue purchases",
@@ -44,10 +50,14 @@ extension AppStoreReconciliation {
         }
     }
 
-    private func ask(about record: Purchase, _ report: inout Report) async throws {
-        let isNews = try await unlessRefused(&report) {
+    private func ask(
+        about record: Purchase,
+        _ report: inout Report,
+        _ faults: inout Int
+    ) async throws {
+        let answer = try await answer(about: record, &faults) {
             var request = AppStore.TransactionHistoryRequest()
-            request.startDate = record.newestStart
+            request.startDate = record.overdueStart
             let history = try await connector.reads.readHistory(
                 of: record.key.id,
                 in: scope,
@@ -60,20 +70,55 @@ extension AppStoreReconciliation {
             )
             return history.news + statuses.news > 0
         }
-        if isNews == true { report.changed += 1 }
+        switch answer {
+        case .given(let isNews): if isNews { report.changed += 1 }
+        case .refused:
+            report.unknown += 1
+            connector.unknownPurchases.insert(record.key, at: context.clocks.wall())
+        case .failed: break  // The next pass asks again.
+        }
     }
 
-    /// What is final about one purchase must not stop the asking about all others.
-    private func unlessRefused<Value>(
-        _ report: inout Report,
+    /// So many faults in a row are not only some purchases'.
+    private static let mostFaults = 10
+
+    /// What came of asking about one purchase.
+    private enum Answer<Value> {
+        case given(Value)
+        /// The App Store will never answer.
+        case refused
+        /// Asking again may help.
+        case failed
+    }
+
+    /// Asks about one purchase: a refusal or a fault must not stop the asking about all others.
+    ///
+    /// - Parameter faults: how many of the last answers were faults.
+    private func answer<Value>(
+        about record: Purchase,
+        _ faults: inout Int,
         _ body: () async throws -> Value
-    ) async throws -> Value? {
+    ) async throws -> Answer<Value> {
         do {
-            return try await body()
+            let value = try await body()
+            faults = 0
+            return .given(value)
         } catch let error as AppStore.ServerAPIError {
-            guard !error.isRetryable, !error.isForbidden else { throw error }
-            report.unknown += 1
-            return nil
+            switch error.meaning {
+            case .final:
+                faults = 0
+                return .refused
+            case .unreadable: break
+            case .fault:
+                faults += 1
+                guard faults < Self.mostFaults else { throw error }
+            case .unwilling, .unreachable: throw error
+            }
+            context.logger.warning(
+                "the App Store gave no answer about a purchase; it will be asked again",
+                metadata: ["purchase": "\(record.key.canonical)", "error": "\(error)"]
+            )
+            return .failed
         }
     }
 }
@@ -102,6 +147,7 @@ extension AppStoreReconciliation {
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         guard var reading = place.reading else { return }
+        var faults = 0
         let began = context.clocks.wall().milliseconds
         // One question answers for all that a customer bought.
         var covered: Set<RowKey> = []
@@ -113,7 +159,9 @@ extension AppStoreReconciliation {
             for (row, record) in page {
                 reading.after = row.hex
                 guard isOurs(record.key), covered.remove(row) == nil else { continue }
-                try await readHistory(of: record, row, reading, &place.report, &covered)
+                let read = try await readHistory(of: record, reading, &place.report, &faults)
+                if covered.count > Self.mostCovered { covered = [] }
+                covered.formUnion(read.purchases.map(RecordStore.subject(of:)).filter { row < $0 })
                 try await prolong()
                 if let slice, context.clocks.wall().milliseconds - began >= slice {
                     place.reading = reading
@@ -134,15 +182,18 @@ extension AppStoreReconciliation {
         key.store == .appStore && !key.isOfXcode && AppStoreScope(key) == scope
     }
 
+    /// Reads everything that the customer of a purchase bought.
+    ///
+    /// - Returns: nothing where the App Store does not know it. Where it failed, a question of its own
+    ///   is raised about the purchase.
     private func readHistory(
         of record: Purchase,
-        _ row: RowKey,
         _ reading: Reading,
         _ report: inout Report,
-        _ covered: inout Set<RowKey>
-    ) async throws {
+        _ faults: inout Int
+    ) async throws -> AppStoreReads.ReadCount {
         report.histories += 1
-        let read = try await unlessRefused(&report) {
+        let answer = try await answer(about: record, &faults) {
             var read = try await connector.reads.readHistory(
                 of: record.key.id,
                 in: scope,
@@ -158,16 +209,24 @@ extension AppStoreReconciliation {
             }
             return read
         }
-        if let read {
-            if read.news > 0 { report.historiesChanged += 1 }
-            if covered.count > Self.mostCovered { covered = [] }
-            covered.formUnion(read.purchases.map(RecordStore.subject(of:)).filter { row < $0 })
-        }
         progress(
             WorkProgress(
                 step: "\(environment.rawValue): customers' purchases",
                 done: report.histories
             )
         )
+        switch answer {
+        case .given(let read):
+            if read.news > 0 { report.historiesChanged += 1 }
+            return read
+        case .refused: report.unknown += 1
+        case .failed:
+            try await context.records.questions.want(
+                Wanted(kind: .transactionHistory, object: record.key.id),
+                about: record.key,
+                at: context.clocks.now()
+            )
+        }
+        return AppStoreReads.ReadCount()
     }
 }

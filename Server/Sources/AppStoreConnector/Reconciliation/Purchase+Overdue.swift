@@ -4,7 +4,7 @@ internal import TollgateCore
 extension Purchase {
     /// Whether the App Store should have said something by now that has not come.
     ///
-    /// That is so of a subscription whose newest period has ended where nothing that was said since
+    /// That is so of a subscription whose last period has ended where nothing that was said since
     /// explains it: no later period, no word that it expired, was revoked or has failed.
     ///
     /// - Parameter now: the stores' time.
@@ -15,7 +15,7 @@ extension Purchase {
 
     /// From when on, and how long, it looks overdue if nothing more is said; `nil`: never.
     var overdue: (since: Instant, until: Instant)? {
-        guard let end = newestEnd else { return nil }
+        guard let end = awaitedPeriod?.end else { return nil }
         let due = max(end, renewal?.value.graceEnd ?? end)
         // The store charges up to some minutes late; older ones it no longer knows the notices of.
         var since = due.advanced(by: Overdue.patience)
@@ -52,17 +52,9 @@ extension Purchase {
         RowKey("awaited", Store.appStore.rawValue, environment.rawValue, application)
     }
 
-    /// When the newest paid period of a subscription begins, in milliseconds.
-    var newestStart: Int64? {
-        newestPeriod?.start.milliseconds
-    }
-
-    private var newestEnd: Instant? { newestPeriod?.end }
-
-    private var newestPeriod: Period? {
-        periods.map(\.period).filter { $0.kind == .autoRenewable }
-            .max { ($0.start, $0.id) < ($1.start, $1.id) }
-    }
+    /// From when on the store is asked what was bought, in milliseconds: the start of the period that
+    /// has ended.
+    var overdueStart: Int64? { awaitedPeriod?.start.milliseconds }
 }
 
 private enum Overdue {

@@ -13,9 +13,7 @@ public struct AppStoreRows: StoreRows {
         _ customer: (HolderNames) throws -> String,
         to rows: inout Reports.PurchaseRows
     ) rethrows {
-        /// Milliseconds of paid service so far: a year of it lowers the App Store's share.
-        var service: Int64 = 0
-        let year: Int64 = 365 * Reports.Day.length
+        var service = PaidService()
         let periods = purchase.effectivePeriods
         let app = history.current.app(application: purchase.key.application, in: .appStore)?.id
         for (index, effective) in periods.enumerated() {
@@ -24,6 +22,7 @@ public struct AppStoreRows: StoreRows {
             let isPlan = period.kind == .autoRenewable || product.known?.kind == .autoRenewable
             let buyer = try customer(effective.buyer)
             let offer = isPlan ? Reports.Offer(period) : .none
+            if isPlan { service.begin(at: period.start) }
             let sale = Reports.Sale(
                 kind: .charge,
                 store: store,
@@ -42,7 +41,7 @@ public struct AppStoreRows: StoreRows {
                 purchased: period.start,
                 at: period.start,
                 isRenewal: isPlan && index > 0 && !effective.isAddition,
-                isAfterOneYear: isPlan && service >= year,
+                isAfterOneYear: isPlan && service.isAfterOneYear,
                 isFamilyShared: period.isFamilyShared,
                 customer: buyer,
                 app: app
@@ -55,11 +54,9 @@ public struct AppStoreRows: StoreRows {
                     .map({ Instant(milliseconds: $0) })
             else { continue }
             let paidUntil = max(period.start, min(effective.end ?? end, end))
-            let paid = paidUntil.milliseconds.subtractingReportingOverflow(
-                period.start.milliseconds
-            )
-            if offer != .trial, !effective.isAddition, !paid.overflow {
-                service += min(paid.partialValue, 2 * year)
+            if !effective.isAddition, effective.refundedInWhole == nil {
+                let duration = offer == .none ? product.known?.duration : nil
+                service.add(period, until: paidUntil, duration: duration)
             }
             let isNewest = index == periods.count - 1
             var row = Reports.PaidPeriod(
@@ -68,14 +65,24 @@ public struct AppStoreRows: StoreRows {
                 end: end,
                 paidUntil: paidUntil,
                 effectiveEnd: max(paidUntil, effective.graceEnd ?? paidUntil),
-                refunded: (period.revokedShare ?? 100_000) >= 100_000
-                    ? effective.revoked : nil,
+                refunded: effective.refundedInWhole,
                 retriedSince: isNewest ? purchase.retriedSince : nil,
-                duration: product.known?.duration?.iso8601
+                duration: product.known.flatMap { Self.duration(of: period, $0) }
             )
             row.isAddition = effective.isAddition ? true : nil
+            row.isUnpriced = period.isUnpriced ? true : nil
             rows.periods.append(row)
         }
+    }
+
+    /// The product's duration, where that is what a period's price is for; `nil`: it is for the
+    /// period's own time.
+    ///
+    /// A price that is paid up front is for all periods of the offer, and an installment's for its part
+    /// of the commitment.
+    private static func duration(of period: Period, _ product: Catalog.Product) -> String? {
+        guard period.discount != "PAY_UP_FRONT", period.installment == nil else { return nil }
+        return product.duration?.iso8601
     }
 
     /// The catalog's product of a period; product ids are looked up by the app that sold it.
@@ -116,6 +123,13 @@ public struct AppStoreRows: StoreRows {
             )
         }
         return refunds
+    }
+}
+
+extension EffectivePeriod {
+    /// When all of its money went back; `nil`: it did not.
+    fileprivate var refundedInWhole: Instant? {
+        (period.revokedShare ?? 100_000) >= 100_000 ? revoked : nil
     }
 }
 

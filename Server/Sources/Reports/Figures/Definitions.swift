@@ -34,11 +34,11 @@ extension Reports.Definition {
     )
     static let states = Self(
         "States",
-        "Trials run a free introductory offer; grace is inside Active; billing retry is tried again without access; granted pays nothing by a promotional offer or code. Retry is as known now: its past is not kept."
+        "Trials run a free introductory offer; grace is inside Active; billing retry is tried again without access; granted pays nothing by a promotional offer or code; a price that is not stated is not zero. Retry is as known now: its past is not kept."
     )
     static let mrr = Self(
         "MRR",
-        "Sum over active subscriptions of price × factor by the product's duration: 1 day 30, 3 days 10, 1 week 4, 2 weeks 2, 4 weeks 1, 1 month 1, 2 months 1/2, 3 months 1/3, 6 months 1/6, 1 year 1/12; introductory offers and unknown durations by real days (27–33: 1, 363–375: 1/12, else 28 / days). Per currency. ARR = 12 × MRR."
+        "Sum over active subscriptions of price × factor by the product's duration: 1 day 30, 3 days 10, 1 week 4, 2 weeks 2, 4 weeks 1, 1 month 1, 2 months 1/2, 3 months 1/3, 6 months 1/6, 1 year 1/12; introductory offers, offers that are paid up front and unknown durations by real days (27–33: 1, 363–375: 1/12, else 28 / days). Per currency. ARR = 12 × MRR."
     )
     static let movement = Self(
         "MRR movement",
@@ -78,7 +78,7 @@ extension Reports.Definition {
     )
     static let proceeds = Self(
         "Estimated proceeds",
-        "An estimate: App Store gross less refunds × 70 %, × 85 % after a year of paid service and in the Small Business Program; Stripe gross × 97.1 %, less 0.30 per payment in USD, less refunds. Taxes are not taken off. What a store reports outranks it."
+        "An estimate: App Store gross less refunds × 70 %, × 85 % after a year of paid service (free, extended and refunded days add none; after a gap of more than 60 days they count from 0) and in the Small Business Program; Stripe gross × 97.1 %, less 0.30 per payment in USD, less refunds. Taxes are not taken off. What a store reports outranks it."
     )
     static let reported = Self(
         "Reported proceeds",

@@ -40,6 +40,8 @@ extension Reports {
         public var isProration: Bool?
         /// Whether it adds seats to a period that another transaction represents; `nil`: no.
         public var isAddition: Bool?
+        /// Whether the store does not say what it cost, as in a legacy receipt; `nil`: it does.
+        public var isUnpriced: Bool?
         /// The key of the row of whoever bought it.
         public var customer: String
         /// The app that sold it, as of a sale.
@@ -51,8 +53,10 @@ extension Reports {
             offer != .trial && !isGranted && !isFamilyShared && start < effectiveEnd
         }
 
-        /// Given for nothing by an offer that is no trial.
-        public var isGranted: Bool { offer != .none && offer != .trial && amount == 0 }
+        /// Given for nothing by an offer that is no trial; a price that is not stated is not zero.
+        public var isGranted: Bool {
+            offer != .none && offer != .trial && amount == 0 && isUnpriced != true
+        }
 
         /// Whether it was sold at the standard price.
         public var isStandard: Bool { offer == .none }

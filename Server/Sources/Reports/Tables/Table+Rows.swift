@@ -85,6 +85,7 @@ extension Reports {
                     .init("refunded_at", "Refunded at", .count),
                     .init("retried_since", "Retried since", .count),
                     .init("duration", "Duration", .text), .init("proration", "Proration", .count),
+                    .init("unpriced", "Unpriced", .count),
                     .init("customer", "Customer", .text),
                 ],
                 rows: periods.map { period in
@@ -101,7 +102,7 @@ extension Reports {
                         period.refunded.map { .count($0.milliseconds) } ?? .none,
                         period.retriedSince.map { .count($0.milliseconds) } ?? .none,
                         .text(period.duration ?? ""), .count(period.isProration == true ? 1 : 0),
-                        .text(period.customer),
+                        .count(period.isUnpriced == true ? 1 : 0), .text(period.customer),
                     ]
                 }
             )

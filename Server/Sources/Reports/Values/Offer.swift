@@ -17,12 +17,11 @@ extension Reports {
 
         /// The offer of an App Store period.
         ///
-        /// A legacy receipt states no price of a trial.
+        /// A legacy receipt states no prices; of a trial it says that it is one.
         package init(_ period: Period) {
             switch period.offerType {
             case 1?:
-                let isFree =
-                    period.discount == "FREE_TRIAL" || period.price == 0 || period.price == nil
+                let isFree = period.discount == "FREE_TRIAL" || period.price == 0
                 self = isFree ? .trial : .introductory
             case 2?: self = .promotional
             case 3?: self = .code

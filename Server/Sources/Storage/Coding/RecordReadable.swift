@@ -169,6 +169,14 @@ extension Period: RecordReadable {
         additionalReason = try cursor.string("additionalReason")
         revokedSeats = try cursor.int64("revokedSeats")
         if cursor.key("isSwitched") { isSwitched = try cursor.bool() }
+        if cursor.key("installment") {
+            guard cursor.openMap() else { return nil }
+            installment = Installment(
+                try cursor.int64("number"),
+                of: try cursor.int64("total")
+            )
+            guard installment != nil, cursor.close() else { return nil }
+        }
         guard cursor.close() else { return nil }
     }
 }

@@ -264,6 +264,13 @@ extension Period: RecordWritable {
         record.add("additionalReason", additionalReason)
         record.add("revokedSeats", revokedSeats)
         if let isSwitched { record.add("isSwitched", isSwitched) }
+        if let installment {
+            record.add("installment")
+            record.openMap()
+            record.add("number", installment.number)
+            record.add("total", installment.total)
+            record.close()
+        }
         record.close()
     }
 }

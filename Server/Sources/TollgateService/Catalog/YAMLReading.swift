@@ -210,9 +210,14 @@ package struct YAMLReading {
             fields.values[key],
             shape: "a day like 2026-05-31, or an instant like 2026-05-31T18:00:00Z"
         ) { scalar in
-            let text = scalar.string.count == 10 ? scalar.string + "T00:00:00Z" : scalar.string
-            let date = try? Date(text, strategy: .iso8601)
-            return date.map { Instant(milliseconds: Int64($0.timeIntervalSince1970) * 1000) }
+            let midnight = "T00:00:00Z"
+            let (text, day) = (scalar.string, String(scalar.string.prefix(10)))
+            // 30 February would be read as a day in March.
+            guard let begin = try? Date(day + midnight, strategy: .iso8601),
+                begin.formatted(.iso8601.year().month().day()) == day,
+                let date = try? Date(text == day ? day + midnight : text, strategy: .iso8601)
+            else { return nil }
+            return Instant(milliseconds: Int64(date.timeIntervalSince1970) * 1000)
         }
     }
 

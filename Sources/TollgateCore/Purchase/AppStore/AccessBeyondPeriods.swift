@@ -7,12 +7,14 @@ struct AccessBeyondPeriods {
     let ordered: [PeriodRecord]
     /// The newest of them, as `newestPeriod(in:)` finds it.
     let last: PeriodRecord
+    let history: CatalogHistory
 
     /// - Parameter evaluation: takes the questions to the store that come up.
     func intervals(_ evaluation: inout Evaluation) -> [AccessInterval] {
         guard last.period.kind == .autoRenewable, let end = last.period.end,
-            last.upgradedBy == nil, record.replacement(of: last) == nil
+            record.replacement(of: last) == nil
         else { return [] }
+        if let upgraded = last.upgradedBy { return ofUnknownPlan(since: upgraded) }
         let revoked = record.revocation(of: last)
         let cut = record.end(of: last, in: ordered)
         guard cut == end || cut == revoked else { return resumed() }
@@ -96,6 +98,46 @@ struct AccessBeyondPeriods {
         return gone.map({ $0 <= stated }) ?? true ? [further] : []
     }
 
+    /// The access of the plan that took the newest one's place, where only a status 1 or 4 tells of it
+    /// (RULES §2.4).
+    ///
+    /// The status must not be older than the upgrade, or it may be about the plan that was replaced.
+    private func ofUnknownPlan(since upgraded: Instant) -> [AccessInterval] {
+        // The parts of one message are signed within a minute.
+        func isOfNewPlan(_ stated: Stated) -> Bool {
+            upgraded <= stated.instant.advanced(by: 60_000)
+        }
+        guard let status = record.status, status.value.isEntitling, isOfNewPlan(status.stated),
+            record.revocation(of: last).map({ $0 <= status.stated.instant }) ?? true,
+            let cut = record.end(of: last, in: ordered), let reach = status.value.reachesTo
+        else { return [] }
+        let terms = record.renewal.flatMap { isOfNewPlan($0.stated) ? $0.value : nil }
+        let product = renewedProduct(terms, at: cut) ?? StoreProduct(.appStore, last.period.product)
+        func interval(_ ground: Ground, since: Instant, until: Instant) -> AccessInterval {
+            AccessInterval(
+                product: product,
+                since: since,
+                until: until,
+                ground: ground,
+                evidence: status.source
+            )
+        }
+        let active = interval(.status, since: cut, until: reach)
+        guard status.value.value == SubscriptionStatus.billingGrace else { return [active] }
+        let graceEnd = terms?.graceEnd ?? FailedRenewal.undatedEnd(status.stated)
+        return [active, interval(.grace, since: max(cut, reach), until: graceEnd)]
+    }
+
+    /// The plan that the terms renew as, if the catalog sells it.
+    ///
+    /// It is never higher than the running one: a change to a higher plan takes effect at once.
+    private func renewedProduct(_ terms: RenewalTerms?, at instant: Instant) -> StoreProduct? {
+        guard let next = terms?.nextProduct else { return nil }
+        let product = StoreProduct(.appStore, next)
+        let known = history.product(product, in: key.application, at: instant)
+        return known?.kind == .autoRenewable ? product : nil
+    }
+
     /// Whether a status was signed after the newest period's revocation had been stated, in another
     /// message: the store has taken it back since.
     private func isUndone(by status: Newest<SubscriptionStatus>) -> Bool {
@@ -106,26 +148,16 @@ struct AccessBeyondPeriods {
     /// An older period that was signed as valid after the newest one was revoked: a family share
     /// that is given anew (RULES §2.10).
     private func resumed() -> [AccessInterval] {
-        let lost: (stated: Stated, source: String)
-        if let status = record.status, status.value.value == SubscriptionStatus.revoked {
-            lost = (status.stated, status.source)
-        } else if let revocation = last.revocation {
-            lost = (revocation.stated, revocation.source)
-        } else {
-            return []
-        }
-        return ordered.compactMap { older in
-            guard older.period.kind == .autoRenewable, older.upgradedBy == nil,
-                older.period.start < last.period.start, let end = older.period.end,
-                record.isStatedValid(older, since: lost.stated, by: lost.source)
-            else { return nil }
-            return AccessInterval(
-                product: StoreProduct(.appStore, older.period.product),
-                since: older.newest.stated.instant,
-                until: end,
-                ground: older.period.isFamilyShared ? .family : .payment,
-                evidence: older.period.transactionID
-            )
+        record.resumedPeriods(before: last, in: ordered).compactMap { older in
+            older.period.end.map { end in
+                AccessInterval(
+                    product: StoreProduct(.appStore, older.period.product),
+                    since: older.newest.stated.instant,
+                    until: end,
+                    ground: older.period.isFamilyShared ? .family : .payment,
+                    evidence: older.period.transactionID
+                )
+            }
         }
     }
 }

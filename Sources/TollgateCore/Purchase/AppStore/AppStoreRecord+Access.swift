@@ -31,7 +31,8 @@ extension AppStoreRecord {
                     record: self,
                     key: ownership.key,
                     ordered: ordered,
-                    last: last
+                    last: last,
+                    history: history
                 )
                 access.intervals += beyond.intervals(&evaluation)
             }

@@ -16,14 +16,16 @@ extension AppStoreRecord {
         let product = StoreProduct(.appStore, period.product)
         guard !period.isFamilyShared,
             let known = history.product(product, in: application, at: period.start),
-            let credit = CoinLot.coins(known.coins, times: period.quantity), credit > 0,
+            let whole = CoinLot.coins(known.coins, times: period.quantity), whole > 0,
             !isPaidElsewhere(period)
         else { return }
+        let credit = period.installment?.part(of: whole) ?? whole
+        guard credit > 0 else { return }
         let replaced = neverBegan(record) ? period.start : replacement(of: record, in: ordered)
         var clawed = CoinLot.share(credit, record.refundedSeats, of: period.quantity)
         clawed += CoinLot.share(
             credit - clawed,
-            revokedShare(of: record, replaced: replaced),
+            revokedShare(of: record, in: ordered),
             of: Self.whole
         )
         if let replaced, let end = period.end {
@@ -44,13 +46,23 @@ extension AppStoreRecord {
     }
 
     /// The share of a period's money that its revocation gave back, in thousandths of a percent.
-    private func revokedShare(of record: PeriodRecord, replaced: Instant?) -> Int64 {
-        let period = record.period
-        guard let revoked = revocation(of: record), !period.gaveNothingBack else { return 0 }
-        if let share = period.revokedShare { return share }
-        // The refund of an upgrade is by time. Apple dates it up to a few seconds after the new period.
-        let isUpgrade = replaced.map { revoked <= $0.advanced(by: 60_000) } ?? false
-        return isUpgrade ? 0 : Self.whole
+    private func revokedShare(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Int64 {
+        guard revocation(of: record) != nil, !record.period.gaveNothingBack,
+            !isRefundOfChange(record, in: ordered)
+        else { return 0 }
+        return record.period.revokedShare ?? Self.whole
+    }
+
+    /// Returns `true` if a period's revocation is the refund of a change to another plan: by time, of a
+    /// share that the store does not state (RULES §2.13).
+    ///
+    /// A renewal that never began gets back all of its money.
+    func isRefundOfChange(_ record: PeriodRecord, in ordered: [PeriodRecord]) -> Bool {
+        guard let revoked = revocation(of: record), record.period.revokedShare == nil,
+            !neverBegan(record), let replaced = replacement(of: record, in: ordered)
+        else { return false }
+        // Apple dates it up to a few seconds after the new period.
+        return revoked <= replaced.advanced(by: 60_000)
     }
 
     /// Whether a period was paid for in the purchase that this one continues: a migration's first one

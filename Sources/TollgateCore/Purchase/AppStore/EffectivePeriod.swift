@@ -8,8 +8,9 @@ public struct EffectivePeriod: Hashable, Sendable {
     public var end: Instant?
     /// Until when a failed renewal of it was tolerated after that.
     public var graceEnd: Instant?
-    /// When the store took it back, unless it has taken that back since (RULES §2.2) or took
-    /// nothing back because the customer switched to a bundle (RULES §2.12).
+    /// When the store took it back, unless it has taken that back since (RULES §2.2), took nothing
+    /// back because the customer switched to a bundle (RULES §2.12), or gave back only the time that a
+    /// change of plan left, without saying how much that is (RULES §2.13).
     public var revoked: Instant?
     /// Whether it adds seats to a period that another transaction represents (RULES §2.11).
     public var isAddition: Bool
@@ -28,11 +29,13 @@ extension AppStoreRecord {
         return epochs(of: all).flatMap { epoch in
             let buyer = ownership.buyer(of: epoch)
             return epoch.periods.map { record in
+                let isKept =
+                    record.period.gaveNothingBack || isRefundOfChange(record, in: ordered)
                 var effective = EffectivePeriod(
                     period: record.period,
                     buyer: buyer,
                     end: end(of: record, in: ordered),
-                    revoked: record.period.gaveNothingBack ? nil : revocation(of: record),
+                    revoked: isKept ? nil : revocation(of: record),
                     isAddition: ordered.contains { record.period.isAddition(to: $0.period) }
                 )
                 effective.seatRefunds = record.seatRefunds.filter { refund in
