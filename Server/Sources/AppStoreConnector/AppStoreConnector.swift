@@ -36,8 +36,8 @@ public final class AppStoreConnector: StoreConnector {
     ///
     /// At first at once, whenever the last pass was: this may be a restored database.
     let dueAfter = Mutex<Int64>(0)
-    /// What looks overdue is asked about in each pass, unless the App Store does not know it.
-    let unknownPurchases = UnknownPurchases()
+    /// Overdue purchases that the App Store does not know; passes leave each alone for a day.
+    let unknownPurchases = RecentlyUnknown<Purchase.Key>()
     /// The digests of certificate chains that this server has kept.
     let keptChains = Mutex<Set<[UInt8]>>([])
 

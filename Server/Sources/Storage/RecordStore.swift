@@ -1,3 +1,4 @@
+internal import Foundation
 public import TollgateCore
 internal import Traces
 
@@ -68,15 +69,15 @@ public struct RecordStore: Sendable {
 
     /// Makes `catalog` today's, unless it already is.
     ///
-    /// - Throws: `CoinsSinceIsFixed` where it would change which purchases credit coins.
+    /// - Throws: `CoinsSinceRefused`.
     public func adopt(_ catalog: Catalog, at instant: Instant) async throws {
         let id = RowKey("catalog", String(decoding: try catalog.canonicalJSON(), as: UTF8.self)).hex
         guard history.versions.last?.id != id else { return }
         if let since = catalog.coinsSince, since != history.coinsSince {
-            let purchases = try await driver.read { connection in
-                try connection.query("SELECT 1 FROM purchase LIMIT 1")
+            guard since <= instant else { throw CoinsSinceRefused.future }
+            guard try await !hasSales() else {
+                throw CoinsSinceRefused.fixed(history.coinsSince)
             }
-            guard purchases.isEmpty else { throw CoinsSinceIsFixed() }
         }
         let version = CatalogHistory.Version(id: id, adopted: instant, catalog: catalog)
         let key = RowKey("adopt", id, "\(instant.milliseconds)")
@@ -92,12 +93,43 @@ public struct RecordStore: Sendable {
     }
 }
 
-/// A catalog states another `coins_since` although purchases are recorded: coins that they have
-/// credited, and that may be spent, would be taken back (RULES §6.8).
-public struct CoinsSinceIsFixed: Error, CustomStringConvertible {
+extension RecordStore {
+    /// Returns `true` if a store has sold anything for real money.
+    private func hasSales() async throws -> Bool {
+        var last: RowKey?
+        while true {
+            let page = try await records(after: last, limit: 100)
+            guard let next = page.last?.0 else { return false }
+            let hasSale = page.contains { _, record in
+                record.key.environment == .production && Store.selling.contains(record.key.store)
+            }
+            if hasSale { return true }
+            last = next
+        }
+    }
+}
+
+/// Why a catalog's `coins_since` is not adopted (RULES §6.8).
+public enum CoinsSinceRefused: Error, Hashable, CustomStringConvertible {
+    /// Another one would take back coins that were credited, and may be spent; what is stated, or `nil`.
+    case fixed(Instant?)
+    /// It would take the coins of everybody who buys until then.
+    case future
+
     public var description: String {
-        "The catalog's 'coins_since' can only be set before the first purchase is recorded. Write it as "
-            + "it was, or take the line out; to change it, begin with an empty database and import again."
+        switch self {
+        case .future:
+            return "'coins_since' in the catalog is in the future. Write the instant of the move."
+        case .fixed(let kept):
+            let value = kept.map { instant in
+                let date = Date(timeIntervalSince1970: Double(instant.milliseconds) / 1000)
+                return "is \(date.formatted(.iso8601))"
+            }
+            return
+                "'coins_since' in the catalog \(value ?? "is not set") and cannot change, because "
+                + "purchases are recorded. Restore that value, or remove the line: the value stays. To "
+                + "change it, begin with an empty database and import again."
+        }
     }
 }
 

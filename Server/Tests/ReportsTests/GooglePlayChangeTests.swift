@@ -2,7 +2,6 @@ import Reports
 import Storage
 import Testing
 import TollgateAssembly
-import TollgateAssembly
 import TollgateCore
 import TollgateService
 import TollgateSimulation

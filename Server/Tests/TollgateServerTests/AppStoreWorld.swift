@@ -208,7 +208,11 @@ struct AppStoreWorld: Sendable {
         var catalog = try catalog()
         catalog.ownership = setup.ownership
         catalog.coinsSince = setup.coinsSince
-        try await store.adopt(catalog, at: Instant(milliseconds: start))
+        let adopted = max(
+            Instant(milliseconds: start),
+            catalog.coinsSince ?? Instant(milliseconds: 0)
+        )
+        try await store.adopt(catalog, at: adopted)
         let random = Mutex(SplitMix64(seed: 7))
         let key = await appStore.apiKey
         let environment =

@@ -46,28 +46,36 @@ struct CoinsSinceTests {
         }
     }
 
-    @Test("Once a purchase is recorded, the instant of the move stays")
+    @Test("Once something is sold for real money, the instant of the move stays")
     func stays() async throws {
         var setup = AppStoreWorld.Setup()
-        setup.coinsSince = Self.moved
+        setup.environment = .production
         try await AppStoreWorld.run(setup) { world in
-            var catalog = world.tollgate.store.history.current
+            await world.pass(days: 2)
+            let store = world.tollgate.store
             let now = Instant(milliseconds: await world.clock.now)
-            // Nothing is bought yet.
-            catalog.coinsSince = now
-            try await world.tollgate.store.adopt(catalog, at: now)
-            #expect(world.tollgate.store.history.coinsSince == now)
+            var catalog = store.history.current
+            catalog.coinsSince = now.advanced(by: 1)
+            await #expect(throws: CoinsSinceRefused.future) {
+                try await store.adopt(catalog, at: now)
+            }
+            for instant in [now, Self.moved] {
+                catalog.coinsSince = instant
+                try await store.adopt(catalog, at: now)
+                #expect(store.history.coinsSince == instant)
+            }
 
             let customer = try await world.customer("user")
             _ = try await world.appStore.buy(AppStoreWorld.coins, customer: customer.buyer)
-            catalog.coinsSince = Self.moved
-            await #expect(throws: CoinsSinceIsFixed.self) {
-                try await world.tollgate.store.adopt(catalog, at: now)
+            #expect(try await world.balance(customer.id) == 100)
+            catalog.coinsSince = now
+            await #expect(throws: CoinsSinceRefused.fixed(Self.moved)) {
+                try await store.adopt(catalog, at: now)
             }
             // Without the line it is as it was.
             catalog.coinsSince = nil
-            try await world.tollgate.store.adopt(catalog, at: now)
-            #expect(world.tollgate.store.history.coinsSince == now)
+            try await store.adopt(catalog, at: now)
+            #expect(store.history.coinsSince == Self.moved)
             #expect(try await world.balance(customer.id) == 100)
         }
     }

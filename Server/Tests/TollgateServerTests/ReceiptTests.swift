@@ -417,9 +417,12 @@ struct ReceiptTests {
         }
     }
 
-    @Test("Coins that a stored receipt of another system names are not credited again")
-    func importedConsumables() async throws {
-        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: true)) { world in
+    @Test(
+        "Coins that a stored receipt of another system names are not credited again",
+        arguments: [true, false]
+    )
+    func importedConsumables(serverAPI: Bool) async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: serverAPI)) { world in
             let buyer = try await world.appStore.createCustomer().id
             _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
             _ = try await world.appStore.buy(AppStoreWorld.coins, customer: buyer)
@@ -454,6 +457,31 @@ struct ReceiptTests {
             let report = try #require(try await run())
             #expect(report.customers == 1 && report.unmatched.isEmpty)
             #expect(try await world.isEntitled("old", "archive"))
+        }
+    }
+
+    @Test("A line over which Apple fails, and not over others, is listed and holds up none")
+    func importingPastAFault() async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: true)) { world in
+            var (lines, ids): ([String], [String]) = ([], [])
+            for number in 0..<3 {
+                let buyer = try await world.appStore.createCustomer().id
+                let bought = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
+                ids.append(bought.transactionID)
+                lines.append("old-\(number),\(try await world.appStore.receipt(customer: buyer))")
+            }
+            world.calls.refuse(["/history/\(ids[1])"], with: 5_000_000)
+            var rest = lines[...]
+            let report = try await world.tollgate.receiptImport(file: "file").run {
+                rest.popFirst().map { Array($0.utf8) }
+            }
+            #expect(report?.customers == 2 && report?.unmatched.map(\.line) == [2])
+            #expect(
+                report?.unmatched.first?.reason.hasSuffix("import this line again later") == true
+            )
+            for number in [0, 2] {
+                #expect(try await world.isEntitled("old-\(number)", "archive"))
+            }
         }
     }
 }

@@ -1,4 +1,6 @@
+import AppStoreAPI
 import AppStoreSimulator
+import Stores
 import Testing
 import TollgateAssembly
 import TollgateCore
@@ -40,20 +42,39 @@ struct UnknownPurchaseTests {
         }
     }
 
-    @Test("of too many the one that has waited longest is forgotten")
+    @Test("of too many all are forgotten, and each after a day")
     func bounded() {
-        func key(_ id: String) -> Purchase.Key {
-            Purchase.Key(store: .appStore, environment: .sandbox, application: "app", id: id)
-        }
         func at(_ seconds: Int64) -> Instant { Instant(milliseconds: seconds * 1000) }
-        let unknown = UnknownPurchases(capacity: 2)
-        for (number, id) in ["1", "2", "3"].enumerated() {
-            unknown.insert(key(id), at: at(Int64(number)))
+        let unknown = RecentlyUnknown<String>(capacity: 2)
+        unknown.insert("1", at: at(0))
+        unknown.insert("2", at: at(1))
+        #expect(unknown.contains("1", at: at(86_399)) && !unknown.contains("1", at: at(86_400)))
+        unknown.insert("3", at: at(2))
+        #expect(["1", "2", "3"].map { unknown.contains($0, at: at(3)) } == [false, false, true])
+    }
+
+    @Test("ten over which Apple fails do not hold up lost notifications and other purchases")
+    func faults() async throws {
+        try await AppStoreWorld.run { world in
+            for number in 0..<11 {
+                let customer = try await world.customer("user-\(number)")
+                _ = try await world.appStore.buy(AppStoreWorld.weekly, customer: customer.buyer)
+            }
+            func pass() async throws -> AppStoreReconciliation.Report? {
+                await world.pass(days: 0.01)
+                return try await world.tollgate.appStore.reconcile(in: .sandbox)
+            }
+            _ = try await pass()
+            world.listens.set(false)
+            await world.pass(days: 8)
+            world.calls.refuse(["/history/", "/subscriptions/"], with: 5_000_000)
+            await #expect(throws: AppStore.ServerAPIError.self) { _ = try await pass() }
+            let late = try await world.customer("late")
+            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: late.buyer)
+            world.listens.set(true)
+            // What is left of the first pass, and a whole one.
+            for _ in 0..<2 { _ = try? await pass() }
+            #expect(try await world.isEntitled(late.id, "archive"))
         }
-        #expect(
-            ["1", "2", "3"].map { unknown.contains(key($0), at: at(3)) } == [false, true, true]
-        )
-        #expect(unknown.contains(key("2"), at: at(86_400)))
-        #expect(!unknown.contains(key("2"), at: at(86_401)))
     }
 }

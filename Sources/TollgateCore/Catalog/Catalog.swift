@@ -48,8 +48,8 @@ public struct Catalog: Codable, Hashable, Sendable {
     public var refundedPlan: RefundedPlan
     /// Who holds a purchase that several customers present.
     public var ownership: Ownership
-    /// Purchases before this instant credit no coins: another system has credited them; `nil`: all
-    /// purchases credit (RULES §6.8).
+    /// Purchases before this instant credit no coins, since another system has credited them (RULES
+    /// §6.8); `nil`: what an earlier version states stays.
     public var coinsSince: Instant?
     /// Where Stripe Checkout leads back to, and where it may be offered.
     public var checkout: Checkout

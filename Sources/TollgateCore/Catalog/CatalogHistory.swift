@@ -28,9 +28,7 @@ public struct CatalogHistory: Hashable, Codable, Sendable {
     /// Today's catalog; empty before the first adoption.
     public var current: Catalog { versions.last?.catalog ?? Catalog() }
 
-    /// Before when purchases credit no coins, as the last version that says so has it.
-    ///
-    /// It is said before the first purchase is recorded and stays (RULES §6.8).
+    /// The instant before which purchases credit no coins: the newest that a version states.
     public var coinsSince: Instant? {
         versions.last { $0.catalog.coinsSince != nil }?.catalog.coinsSince
     }

@@ -8,19 +8,23 @@ public struct CoinLot: Hashable, Codable, Sendable {
     public var credit: Int64
     public var clawed: Int64
     public var credited: Instant
+    /// When its money came, where that is known to differ from `credited`.
+    public var paid: Instant?
 
     public init(
         id: String,
         owner: HolderNames,
         credit: Int64,
         clawed: Int64,
-        credited: Instant
+        credited: Instant,
+        paid: Instant? = nil
     ) {
         self.id = id
         self.owner = owner
         self.credit = credit
         self.clawed = clawed
         self.credited = credited
+        self.paid = paid
     }
 
     /// What of it counts.

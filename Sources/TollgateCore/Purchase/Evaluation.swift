@@ -75,8 +75,12 @@ extension Purchase {
     public func evaluate(in history: CatalogHistory) -> Evaluation {
         var evaluation = Evaluation()
         record.evaluate(ownership, in: history, &evaluation)
-        if !evaluation.lots.isEmpty, let since = history.coinsSince {
-            evaluation.lots.removeAll { $0.credited < since }
+        switch record {
+        case .own: break  // Corrections by staff are of this system.
+        case .appStore, .stripe, .googlePlay:
+            if !evaluation.lots.isEmpty, let since = history.coinsSince {
+                evaluation.lots.removeAll { ($0.paid ?? $0.credited) < since }
+            }
         }
         if evaluation.shares.isEmpty {
             evaluation.add(PurchaseAccess(), to: ownership.owner(named: []))

@@ -7,6 +7,7 @@ extension AppStore {
         public static let startDateTooFarInPast = Self(rawValue: 4_000_012)
         public static let invalidPaginationToken = Self(rawValue: 4_000_014)
         public static let paginationTokenExpired = Self(rawValue: 4_000_017)
+        public static let accountNotFound = Self(rawValue: 4_040_001)
         public static let accountNotFoundRetryable = Self(rawValue: 4_040_002)
         public static let appNotFoundRetryable = Self(rawValue: 4_040_004)
         public static let originalTransactionIDNotFound = Self(rawValue: 4_040_005)

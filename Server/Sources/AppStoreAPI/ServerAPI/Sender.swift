@@ -39,7 +39,7 @@ extension AppStore {
                     return try await sendOnce(call, host: hosts[attempt % max(1, hosts.count)])
                 } catch {
                     attempt += 1
-                    guard error.mayBeSentAgain, attempt < ServerAPIClient.maximumAttempts,
+                    guard error.isRetryableAtOnce, attempt < ServerAPIClient.maximumAttempts,
                         !Task.isCancelled,
                         let wait = wait(after: error, attempt: attempt)
                     else { throw error }

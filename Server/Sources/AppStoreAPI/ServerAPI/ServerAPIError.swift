@@ -37,10 +37,10 @@ extension AppStore {
             ///
             /// An internal error of the App Store's (5000000) says nothing about what was asked, so it
             /// refuses nothing for good.
-            public var isRetryable: Bool { mayBeSentAgain || status >= 500 }
+            public var isRetryable: Bool { isRetryableAtOnce || status >= 500 }
 
             /// Whether Apple says, or a missing body means, that sending the same call again may help.
-            var mayBeSentAgain: Bool {
+            var isRetryableAtOnce: Bool {
                 switch code {
                 case .generalInternalRetryable, .accountNotFoundRetryable, .appNotFoundRetryable,
                     .originalTransactionIDNotFoundRetryable, .rateLimitExceeded:
@@ -67,9 +67,9 @@ extension AppStore {
         }
 
         /// Whether sending the same call again, moments later, may help.
-        var mayBeSentAgain: Bool {
+        var isRetryableAtOnce: Bool {
             guard case .refused(let refusal) = cause else { return isRetryable }
-            return refusal.mayBeSentAgain
+            return refusal.isRetryableAtOnce
         }
 
         /// Whether the App Store does not know the identifier in this environment; the other one

@@ -129,7 +129,7 @@ struct AppStoreReads: Sendable {
     }
 
     /// Whether a read is of a consumable that was bought before `instant` and that the record lacks.
-    private func isCreditedElsewhere(_ read: Translation, before instant: Int64) async throws
+    func isCreditedElsewhere(_ read: Translation, before instant: Int64) async throws
         -> Bool
     {
         guard case .facts(let facts, let key) = read.meaning else { return false }

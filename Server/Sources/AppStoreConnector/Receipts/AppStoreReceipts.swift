@@ -71,7 +71,12 @@ public struct AppStoreReceipts: Sendable {
                 claim: claim
             )
         }
-        return try await verify(receiptData, receipt, claim: claim)
+        return try await verify(
+            receiptData,
+            receipt,
+            leavesConsumables: leavesConsumables,
+            claim: claim
+        )
     }
 
     /// A receipt of 8 MB holds thousands; these are the ones that a history leaves out.
@@ -125,10 +130,15 @@ public struct AppStoreReceipts: Sendable {
     private func verify(
         _ receiptData: String,
         _ receipt: AppStore.LocalReceipt,
+        leavesConsumables: Bool,
         claim: Claim?
     ) async throws -> API.AppStoreReceiptReply {
         let verified = try await verified(receiptData)
-        let count = try await journal(verified, claim: claim)
+        let count = try await journal(
+            verified,
+            leavesConsumables: leavesConsumables,
+            claim: claim
+        )
         if let claim {
             let form =
                 receipt.isTransactionReceipt
@@ -190,6 +200,7 @@ public struct AppStoreReceipts: Sendable {
 
     private func journal(
         _ verified: AppStore.VerifiedReceipt,
+        leavesConsumables: Bool = false,
         claim: Claim?
     ) async throws -> AppStoreReads.ReadCount {
         let now = await context.clocks.now()
@@ -214,6 +225,9 @@ public struct AppStoreReceipts: Sendable {
                 stated: verified.requestDate.map { Instant(milliseconds: $0) } ?? now,
                 statement.body
             )
+            if leavesConsumables, try await reads.isCreditedElsewhere(read, before: .max) {
+                continue
+            }
             count = count + (try await reads.journal([read], claim: claim))
         }
         return count

@@ -67,6 +67,8 @@ public struct ReceiptImport: Sendable {
     private enum Outcome {
         case found(purchases: Int, new: Int)
         case unmatched(Unmatched)
+        /// The App Store failed over this line.
+        case failed(Unmatched, AppStore.ServerAPIError)
     }
 
     private let receipts: AppStoreReceipts
@@ -112,13 +114,16 @@ public struct ReceiptImport: Sendable {
                     }
                     lines.append((place.lines + lines.count + 1, line))
                 }
-                for outcome in try await take(lines) {
+                let outcomes = try await take(lines)
+                try Self.requireAnswers(outcomes)
+                for outcome in outcomes {
                     switch outcome {
                     case .found(let purchases, let new):
                         place.report.customers += 1
                         place.report.purchases += purchases
                         place.report.new += new
-                    case .unmatched(let unmatched): place.report.add(unmatched)
+                    case .unmatched(let unmatched), .failed(let unmatched, _):
+                        place.report.add(unmatched)
                     case nil: break
                     }
                 }
@@ -130,6 +135,17 @@ public struct ReceiptImport: Sendable {
             }
             return place.report
         }
+    }
+
+    /// - Throws: the App Store's error where it failed over all of several lines. Failing over some,
+    ///   it may fail over them for ever.
+    private static func requireAnswers(_ outcomes: [Outcome?]) throws {
+        var failure: AppStore.ServerAPIError?
+        for case let outcome? in outcomes {
+            guard case .failed(_, let error) = outcome else { return }
+            failure = error
+        }
+        if let failure { throw failure }
     }
 
     /// Several lines at once; the results in their order.
@@ -182,6 +198,13 @@ public struct ReceiptImport: Sendable {
             guard !error.isRetryable else { throw error }
             return unmatched("\(error)")
         } catch let error as AppStore.ServerAPIError {
+            if error.meaning == .fault {
+                let reason = "\(error); import this line again later"
+                return .failed(
+                    Unmatched(line: number, appUserID: line.appUserID, reason: reason),
+                    error
+                )
+            }
             guard !error.isRetryable, !error.isForbidden else { throw error }
             return unmatched("\(error)")
         }

@@ -14,7 +14,7 @@ extension AppStoreReconciliation {
     ) async throws {
         let now = await context.clocks.now()
         let wall = context.clocks.wall()
-        var faults = 0
+        var faults: [AppStore.ServerAPIError] = []
         let awaited = Purchase.awaitedScope(environment, application: scope.application)
         try await context.records.awaited.follow(
             of: .appStore,
@@ -42,6 +42,14 @@ extension AppStoreReconciliation {
                     )
                 )
                 if place.report.overdue % 20 == 0 { try await prolong() }
+                guard faults.count >= Self.mostFaults, let error = faults.last else { continue }
+                // The next pass goes on behind it.
+                if let since = record.awaited?.since {
+                    let row = RecordStore.subject(of: record.key)
+                    place.after = AwaitedPlace(since: since, purchase: row).text
+                }
+                try await keep(place)
+                throw error
             }
             guard let next = page.next else { return }
             place.after = next.text
@@ -53,7 +61,7 @@ extension AppStoreReconciliation {
     private func ask(
         about record: Purchase,
         _ report: inout Report,
-        _ faults: inout Int
+        _ faults: inout [AppStore.ServerAPIError]
     ) async throws {
         let answer = try await answer(about: record, &faults) {
             var request = AppStore.TransactionHistoryRequest()
@@ -72,8 +80,9 @@ extension AppStoreReconciliation {
         }
         switch answer {
         case .given(let isNews): if isNews { report.changed += 1 }
-        case .refused:
+        case .refused(let error):
             report.unknown += 1
+            guard error.isUnknown else { return }
             connector.unknownPurchases.insert(record.key, at: context.clocks.wall())
         case .failed: break  // The next pass asks again.
         }
@@ -86,32 +95,31 @@ extension AppStoreReconciliation {
     private enum Answer<Value> {
         case given(Value)
         /// The App Store will never answer.
-        case refused
+        case refused(AppStore.ServerAPIError)
         /// Asking again may help.
         case failed
     }
 
     /// Asks about one purchase: a refusal or a fault must not stop the asking about all others.
     ///
-    /// - Parameter faults: how many of the last answers were faults.
+    /// - Parameter faults: those of the last answers, with no other answer since.
     private func answer<Value>(
         about record: Purchase,
-        _ faults: inout Int,
+        _ faults: inout [AppStore.ServerAPIError],
         _ body: () async throws -> Value
     ) async throws -> Answer<Value> {
         do {
             let value = try await body()
-            faults = 0
+            faults = []
             return .given(value)
         } catch let error as AppStore.ServerAPIError {
             switch error.meaning {
             case .final:
-                faults = 0
-                return .refused
+                faults = []
+                return .refused(error)
             case .unreadable: break
             case .fault:
-                faults += 1
-                guard faults < Self.mostFaults else { throw error }
+                faults.append(error)
             case .unwilling, .unreachable: throw error
             }
             context.logger.warning(
@@ -147,7 +155,7 @@ extension AppStoreReconciliation {
         _ prolong: @Sendable () async throws -> Void
     ) async throws {
         guard var reading = place.reading else { return }
-        var faults = 0
+        var faults: [AppStore.ServerAPIError] = []
         let began = context.clocks.wall().milliseconds
         // One question answers for all that a customer bought.
         var covered: Set<RowKey> = []
@@ -163,6 +171,11 @@ extension AppStoreReconciliation {
                 if covered.count > Self.mostCovered { covered = [] }
                 covered.formUnion(read.purchases.map(RecordStore.subject(of:)).filter { row < $0 })
                 try await prolong()
+                if faults.count >= Self.mostFaults, let error = faults.last {
+                    place.reading = reading
+                    try await keep(place)
+                    throw error
+                }
                 if let slice, context.clocks.wall().milliseconds - began >= slice {
                     place.reading = reading
                     return try await keep(place)
@@ -190,7 +203,7 @@ extension AppStoreReconciliation {
         of record: Purchase,
         _ reading: Reading,
         _ report: inout Report,
-        _ faults: inout Int
+        _ faults: inout [AppStore.ServerAPIError]
     ) async throws -> AppStoreReads.ReadCount {
         report.histories += 1
         let answer = try await answer(about: record, &faults) {

@@ -24,10 +24,8 @@ struct GooglePlayActs: Sendable {
         var row: WantedRow
         var act: PlayAct
 
-        /// The end of the time for it, from which its tries count.
-        ///
-        /// Google takes back what nobody acknowledged in time. Of what was acknowledged, a consumption may
-        /// wait for its customer for longer, and has been raised when the customer came.
+        /// The instant from which retries count: the deadline, or for a consumption the day its customer
+        /// came, if that is later.
         private var due: Instant {
             act.kind == .googlePlayConsumption ? max(act.deadline, row.raised) : act.deadline
         }

@@ -313,7 +313,7 @@ enum GooglePlayTranslator {
             }
             return void.order
         }
-        // Nobody tells that a pending order was paid, but for the purchase that is paid now.
+        // Google announces no payment of a pending order; only the purchase's next read shows it.
         let have = Set(
             known?.googlePlay?.orders.map(\.value).filter { $0.state != "PENDING" }.map(\.id) ?? []
         )

@@ -7,7 +7,7 @@ internal import TollgateCore
 /// Orders of a subscription are numbered: `GPA.1`, then `GPA.1..0`, `GPA.1..1`, … Each item's renewal
 /// takes the next number.
 enum SkippedRenewals {
-    /// Orders between two that reads named, of which one read asks at most: the latest.
+    /// The most orders to ask for in one gap: the latest.
     private static let most = 60
 
     /// The orders between those that `facts` name and those that the record knows by reads.

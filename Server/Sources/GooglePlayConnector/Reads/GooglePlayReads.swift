@@ -22,7 +22,7 @@ struct GooglePlayReads: Sendable {
     private let alarmPace = WorkPace()
     private let foreignPace = WorkPace()
     /// Tokens that Google did not show.
-    private let unknown = UnknownTokens()
+    private let unknown = RecentlyUnknown<String>()
 
     init(_ context: StoreContext, _ setUp: GooglePlaySetUp, _ quotas: PlayQuotas) {
         (self.context, self.setUp, self.quotas) = (context, setUp, quotas)
@@ -340,7 +340,7 @@ struct GooglePlayReads: Sendable {
     ) async throws -> Purchase? {
         if let record = try await record(ofToken: token, of: app.packageName) { return record }
         // The voided list names it each hour.
-        guard !unknown.holds(token, at: context.clocks.wall()) else { return nil }
+        guard !unknown.contains(token, at: context.clocks.wall()) else { return nil }
         do {
             do {
                 _ = try await read(subscription: token, of: app, leaving: reserve)
@@ -352,7 +352,7 @@ struct GooglePlayReads: Sendable {
             guard [.notFound, .invalid, .noLongerReadable].contains(fault.meaning) else {
                 throw fault
             }
-            unknown.note(token, at: context.clocks.wall())
+            unknown.insert(token, at: context.clocks.wall())
         }
         return try await record(ofToken: token, of: app.packageName)
     }

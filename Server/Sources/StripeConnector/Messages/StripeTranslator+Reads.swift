@@ -24,11 +24,14 @@ extension StripeTranslator {
         guard case .facts(var facts, let key) = message else { return message }
         for index in facts.indices {
             guard case .payment(let payment) = facts[index].statement else { continue }
+            // After a capture the session may be behind its payment.
+            let intent = try? session.paymentIntent?.object()
+            let isPaid = payment.isPaid || intent?.status == .succeeded
             facts[index].statement = .payment(
                 StripePayment(
                     session: payment.session,
                     status: payment.status,
-                    isPaid: payment.isPaid,
+                    isPaid: isPaid,
                     customer: payment.customer,
                     reference: payment.reference,
                     lines: items.map { StripePayment.itemLines($0) } ?? payment.lines,
@@ -36,7 +39,7 @@ extension StripeTranslator {
                     currency: payment.currency,
                     created: payment.created,
                     country: payment.country ?? session.paymentIntent?.payerCountry,
-                    paidBy: payment.isPaid ? session.paidBy(readAt: instant) : nil
+                    paidBy: isPaid ? session.paidBy(readAt: instant) : nil
                 )
             )
         }

@@ -204,7 +204,7 @@ package struct YAMLReading {
         }
     }
 
-    /// A day, which begins in UTC, or an instant.
+    /// A day, from midnight UTC, or an instant.
     mutating func instant(_ fields: Fields, _ key: String) -> Instant? {
         scalar(
             fields.values[key],

@@ -130,7 +130,7 @@ struct AccessBeyondPeriods {
 
     /// The plan that the terms renew as, if the catalog sells it.
     ///
-    /// It is never higher than the running one: a change to a higher plan takes effect at once.
+    /// `autoRenewProductId` is never above the running plan, since an upgrade takes effect at once.
     private func renewedProduct(_ terms: RenewalTerms?, at instant: Instant) -> StoreProduct? {
         guard let next = terms?.nextProduct else { return nil }
         let product = StoreProduct(.appStore, next)

@@ -40,7 +40,8 @@ extension AppStoreRecord {
                 owner: owner,
                 credit: credit,
                 clawed: clawed,
-                credited: period.start
+                credited: period.start,
+                paid: record.chargedAhead
             )
         )
     }

@@ -108,7 +108,7 @@ extension GooglePlayRecord {
 
     /// The ends that a renewal may still follow, as the newest read says; in grace, too.
     ///
-    /// An end that a read of more than two days later still states is final: so long does Google try.
+    /// Google retries for at most two days, so an end that a read still states later than that is final.
     public var openEnds: [Instant] {
         guard let subscription, replaced == nil else { return [] }
         return subscription.value.items.filter { renews($0, subscription.value) }
@@ -121,7 +121,7 @@ extension GooglePlayRecord {
 
     /// The end after which Google Play should have said something; `nil`: no item has one.
     ///
-    /// Of several items, the one that falls due first: in grace Google moves its end on without a word.
+    /// The earliest of several items' ends. In grace Google extends `expiryTime` without a notification.
     public var awaitedEnd: Instant? {
         guard let subscription, let latestEnd else { return nil }
         // A hold suspends all items.

@@ -8,6 +8,7 @@ extension GooglePlayRecord {
         _ evaluation: inout Evaluation
     ) {
         for charge in charges where !(inheritedOrders ?? []).contains(charge.id) {
+            if let since = history.coinsSince, isUndated(charge, since: since) { continue }
             guard let known = history.product(charge.sold, in: application, at: charge.begins)
             else { continue }
             let credit = charge.credited(known.coins)
@@ -18,10 +19,21 @@ extension GooglePlayRecord {
                     owner: owner,
                     credit: credit,
                     clawed: takenBack(of: credit, paidBy: charge.id),
-                    credited: charge.begins
+                    credited: charge.begins,
+                    paid: charge.order?.processed
                 )
             )
         }
+    }
+
+    /// Returns `true` if a charge may be older than an instant: of what the first read names, only the
+    /// order says when it began.
+    private func isUndated(_ charge: Charge, since instant: Instant) -> Bool {
+        guard let began, began < instant, charge.begins == periods.map(\.first).min() else {
+            return false
+        }
+        return charge.order?.lines.contains { $0.product == charge.product && $0.start != nil }
+            != true
     }
 
     /// One product that an order charged for.

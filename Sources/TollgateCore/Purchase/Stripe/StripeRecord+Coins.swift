@@ -50,7 +50,8 @@ extension StripeRecord {
                     owner: owner,
                     credit: credit,
                     clawed: min(credit, credit - paid.kept(of: credit) + back),
-                    credited: known.kind == .autoRenewable ? line.start : paid.begins
+                    credited: known.kind == .autoRenewable ? line.start : paid.begins,
+                    paid: invoice.paid
                 )
             )
         }
