@@ -27,6 +27,7 @@ struct CoinsSinceTests {
         Payment(
             testDescription: "a renewal at Stripe that was due before and paid after",
             facts: [
+                .subscription("active", 12, from: 8, to: 39),
                 .said(
                     .invoice(
                         StripeInvoice(
@@ -50,7 +51,7 @@ struct CoinsSinceTests {
                     ),
                     on: 12,
                     about: .stripe("sub_1")
-                )
+                ),
             ],
             coins: 10
         ),
