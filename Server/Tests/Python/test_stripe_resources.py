@@ -309,6 +309,14 @@ def visit_invoices(customer, price):
     assert stripe.Invoice.delete(draft().id).deleted
     assert stripe.Invoice.list().data
     assert stripe.Invoice.search(query="status:'paid'").data
+    parted = draft()
+    stripe.Invoice.finalize_invoice(parted.id)
+    for amount, status in ((300, "open"), (400, "paid")):
+        part = stripe.PaymentIntent.create(
+            amount=amount, currency="usd", customer=customer.id, confirm=True,
+            payment_method="pm_card_visa", return_url="https://example.com")
+        assert stripe.Invoice.attach_payment(
+            parted.id, payment_intent=part.id).status == status
     payment = stripe.InvoicePayment.list(status="paid").data[0]
     assert stripe.InvoicePayment.retrieve(payment.id).status == "paid"
 
