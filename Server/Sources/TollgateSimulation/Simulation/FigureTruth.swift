@@ -241,7 +241,9 @@ extension FigureTruth {
                 addRefund(amount, sale, at: refund.at)
                 returned += amount
             }
-            guard let back = sale.revocation, books.isRefunded(sale) else { continue }
+            guard let back = sale.revocation, books.isRefunded(sale),
+                !Self.isOfChange(back, of: sale, among: sales)
+            else { continue }
             let share = Int64(back.percentage ?? 100_000)
             addRefund((price - returned) * share / 100_000, sale, at: back.date)
         }
@@ -282,6 +284,22 @@ extension FigureTruth {
         add(amount, refund: true, currency, at: date)
         let day = Reports.Day(Instant(milliseconds: date))
         money[Place(day: day, currency: currency), default: Money()].slack += 1
+    }
+
+    /// Whether a revocation is the refund of a change to another plan: Apple refunds by time and does
+    /// not say how much, so reports do not count it.
+    ///
+    /// https://developer.apple.com/app-store/subscriptions/#ranking
+    private static func isOfChange(
+        _ back: SimulatedAppStore.Transaction.Revocation,
+        of sale: SimulatedAppStore.Transaction,
+        among sales: [SimulatedAppStore.Transaction]
+    ) -> Bool {
+        guard sale.isUpgraded, back.percentage == nil else { return false }
+        return sales.contains {
+            $0.originalID == sale.originalID && sale.purchaseDate < $0.purchaseDate
+                && back.date <= $0.purchaseDate + 60_000
+        }
     }
 
     /// Whether one transaction adds seats to the period of another one, which it does not replace.
