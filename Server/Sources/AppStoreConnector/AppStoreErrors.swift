@@ -25,13 +25,13 @@ extension AppStore.ServerAPIError: StoreFault {
 }
 
 extension AppStore.ServerAPIError {
-    /// Whether the App Store does not know the customer or the purchase.
+    /// Returns `true` if the App Store does not know the customer or the purchase.
     var isUnknown: Bool {
         guard case .refused(let refusal) = cause else { return false }
         return isNotFound || refusal.code == .accountNotFound
     }
 
-    /// What the error means for a question about one purchase.
+    /// The error's meaning for a question about one purchase.
     var meaning: ErrorMeaning {
         if isForbidden { return .unwilling }
         return switch cause {

@@ -308,7 +308,7 @@ extension World {
         }
     }
 
-    /// What a payment intent will carry.
+    /// Reads `payment_intent_data`, the fields of the payment intent to come.
     static func readIntentData(_ parameters: inout Parameters) throws -> JSON? {
         try parameters.object("payment_intent_data") { part in
             var intent: JSON = ["metadata": [:]]
@@ -327,7 +327,7 @@ extension World {
         }
     }
 
-    /// What the payment intent, the setup intent or the subscription of this session will carry.
+    /// Reads the fields of the session's payment intent, setup intent or subscription to come.
     private func readChildren(
         _ parameters: inout Parameters,
         into session: inout JSON,

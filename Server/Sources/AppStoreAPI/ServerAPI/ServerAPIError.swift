@@ -33,13 +33,13 @@ extension AppStore {
             /// When to ask again, in UNIX milliseconds, as Apple sends it with status 429.
             public let retryAfter: Int64?
 
-            /// Whether asking again later may help.
+            /// Returns `true` if asking again later may help.
             ///
             /// An internal error of the App Store's (5000000) says nothing about what was asked, so it
             /// refuses nothing for good.
             public var isRetryable: Bool { isRetryableAtOnce || status >= 500 }
 
-            /// Whether Apple says, or a missing body means, that sending the same call again may help.
+            /// Returns `true` if Apple's code, or a missing body, allows the same call again at once.
             var isRetryableAtOnce: Bool {
                 switch code {
                 case .generalInternalRetryable, .accountNotFoundRetryable, .appNotFoundRetryable,
@@ -66,7 +66,7 @@ extension AppStore {
             }
         }
 
-        /// Whether sending the same call again, moments later, may help.
+        /// Returns `true` if the same call may be sent again at once.
         var isRetryableAtOnce: Bool {
             guard case .refused(let refusal) = cause else { return isRetryable }
             return refusal.isRetryableAtOnce

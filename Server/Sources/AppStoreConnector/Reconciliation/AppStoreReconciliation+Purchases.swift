@@ -91,7 +91,7 @@ extension AppStoreReconciliation {
     /// So many faults in a row are not only some purchases'.
     private static let mostFaults = 10
 
-    /// What came of asking about one purchase.
+    /// The App Store's answer about one purchase.
     private enum Answer<Value> {
         case given(Value)
         /// The App Store will never answer.

@@ -286,8 +286,8 @@ extension FigureTruth {
         money[Place(day: day, currency: currency), default: Money()].slack += 1
     }
 
-    /// Whether a revocation is the refund of a change to another plan: Apple refunds by time and does
-    /// not say how much, so reports do not count it.
+    /// Returns `true` if a revocation is the refund of a change to another plan, which Apple makes with the
+    /// change, by time and without an amount; so reports do not count it.
     ///
     /// https://developer.apple.com/app-store/subscriptions/#ranking
     private static func isOfChange(
@@ -298,7 +298,7 @@ extension FigureTruth {
         guard sale.isUpgraded, back.percentage == nil else { return false }
         return sales.contains {
             $0.originalID == sale.originalID && sale.purchaseDate < $0.purchaseDate
-                && back.date <= $0.purchaseDate + 60_000
+                && abs(back.date - $0.purchaseDate) <= 60_000
         }
     }
 
