@@ -232,4 +232,97 @@ struct GooglePlayChangeTests {
         #expect(periods.map(\.effectiveEnd) == [.day(story.expected)])
         #expect(periods.map(\.end) == [.day(31)])
     }
+
+    // https://developer.android.com/google/play/billing/subscriptions#defer
+    @Test("a charge that the developer defers ends no period")
+    func deferred() {
+        let deferral = [
+            Self.read("A", on: 0, [("silver", "GPA.A", 31)]),
+            Self.order("GPA.A", of: "A", "silver", from: 0, to: 31, charged: 10, listed: 10),
+            Self.read("A", on: 20, [("silver", "GPA.A", 61)]),
+        ]
+        let deferred = Self.rows(Purchase(key: Self.key("A"), joining: deferral)).periods
+        #expect(deferred.map(\.paidUntil) == [.day(61)])
+        let renewal = [
+            Self.read("A", on: 61, [("silver", "GPA.A..0", 92)]),
+            Self.order("GPA.A..0", of: "A", "silver", from: 61, to: 92, charged: 10, listed: 10),
+        ]
+        let renewed = Self.rows(Purchase(key: Self.key("A"), joining: deferral + renewal))
+        #expect(renewed.periods.map(\.effectiveEnd) == [.day(61), .day(92)])
+        #expect(renewed.entries.sums.keys.allSatisfy { $0.measure != .grace })
+    }
+
+    static let afterHold: [(String, [Fact], [Double])] = [
+        ("on hold", [], [34]),
+        (
+            "recovered",
+            [
+                read("A", on: 40, [("silver", "GPA.A..0", 71)]),
+                order("GPA.A..0", of: "A", "silver", from: 40, to: 71, charged: 10, listed: 10),
+            ],
+            [34, 71]
+        ),
+        // The end of the hold may stand as the expiry.
+        (
+            "canceled at the end of the hold",
+            [read("A", "CANCELED", on: 64, canceledBy: "system", [("silver", "GPA.A", 64)])],
+            [34]
+        ),
+        (
+            "expired",
+            [read("A", "EXPIRED", on: 64, canceledBy: "system", [("silver", "GPA.A", 64)])],
+            [34]
+        ),
+    ]
+
+    // https://developer.android.com/google/play/billing/lifecycle/subscriptions#account-hold
+    @Test("days of grace stay in the past after an account hold", arguments: afterHold)
+    func grace(_ state: String, _ after: [Fact], _ ends: [Double]) {
+        let facts = [
+            Self.read("A", on: 0, [("silver", "GPA.A", 31)]),
+            Self.order("GPA.A", of: "A", "silver", from: 0, to: 31, charged: 10, listed: 10),
+            Self.read("A", "IN_GRACE_PERIOD", on: 31, [("silver", "GPA.A", 34)]),
+            Self.read("A", "ON_HOLD", on: 35, [("silver", "GPA.A", 34)]),
+        ]
+        let rows = Self.rows(Purchase(key: Self.key("A"), joining: facts + after))
+        #expect(rows.periods.map(\.effectiveEnd) == ends.map { .day($0) })
+        #expect(rows.periods.first?.paidUntil == .day(31))
+        let days = rows.entries.sums.filter { $0.key.measure == .grace && $0.value.items > 0 }
+        #expect(days.keys.map(\.day) == [.story(31)])
+    }
+
+    // https://developer.android.com/google/play/billing/subscription-with-addons
+    @Test("an add-on's trial becomes paid by the add-on's renewal, not by the base plan's")
+    func trial() {
+        let trial = [
+            Self.order("GPA.A", of: "A", "silver", from: 0, to: 31, charged: 10, listed: 10),
+            Self.order(
+                "GPA.B",
+                of: "A",
+                "gold",
+                from: 10,
+                to: 31,
+                charged: 0,
+                listed: 20,
+                phase: "freeTrial"
+            ),
+            Self.order("GPA.A..0", of: "A", "silver", from: 31, to: 59, charged: 10, listed: 10),
+        ]
+        func outcome(_ facts: [Fact]) -> Set<Reports.Measure> {
+            let rows = Self.rows(Purchase(key: Self.key("A"), joining: facts))
+            return Set(rows.entries.sums.keys.map(\.measure))
+                .intersection([.trialConverted, .trialUnconverted])
+        }
+        #expect(outcome(trial) == [.trialUnconverted])
+        let renewal = Self.order(
+            "GPA.B..0",
+            of: "A",
+            "gold",
+            from: 31,
+            to: 59,
+            charged: 20,
+            listed: 20
+        )
+        #expect(outcome(trial + [renewal]) == [.trialConverted])
+    }
 }

@@ -46,7 +46,13 @@ public struct GooglePlayRows: StoreRows {
             rows.sales += sales.map(\.sale)
             rows.sales += Self.takenBack(sales.map(\.sale), of: order)
             for sale in sales {
-                guard let period = Self.period(sale, order) else { continue }
+                guard var period = Self.period(sale, order) else { continue }
+                period.paidUntil = play.paidUntil(
+                    order.id,
+                    sale.line.product,
+                    from: period.start,
+                    sold: period.end
+                )
                 periods.append(period)
                 kept[period.id] = play.continuation(of: order.id, sale.line.product)
             }
@@ -166,7 +172,7 @@ public struct GooglePlayRows: StoreRows {
     }
 
     /// Cuts each period at the end of its access: by the next one of its product, by a replacement that
-    /// does not keep it, or where the newest read ends it; and extends the newest one by grace.
+    /// does not keep it, or where the newest read ends it; and extends it by grace.
     ///
     /// - Parameter kept: by their ids, the periods that go on under another token.
     private static func cut(
@@ -180,7 +186,7 @@ public struct GooglePlayRows: StoreRows {
             let next = periods[(index + 1)...].first {
                 $0.storeProduct == periods[index].storeProduct
             }
-            var until = periods[index].end
+            var until = periods[index].paidUntil
             if let next { until = min(until, next.start) }
             let goingOn = kept[periods[index].id]
             let end = if let goingOn { goingOn.until } else { play.replaced }
@@ -196,6 +202,11 @@ public struct GooglePlayRows: StoreRows {
             }
             periods[index].paidUntil = max(periods[index].start, until)
             periods[index].effectiveEnd = periods[index].paidUntil
+            if end == nil, let held = play.hold(after: periods[index].paidUntil),
+                next.map({ held <= $0.start }) ?? true
+            {
+                periods[index].effectiveEnd = held
+            }
             guard isNewest else { continue }
             switch play.subscription?.value.state {
             case "IN_GRACE_PERIOD":

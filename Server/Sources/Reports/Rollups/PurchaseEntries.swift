@@ -138,12 +138,17 @@ extension Reports.Entries {
     }
 
     /// A trial became paid if the period after it was paid for and not given back.
+    ///
+    /// A product that ran beside it, as a base plan beside an add-on, is no continuation.
     fileprivate mutating func addTrials(of periods: [Reports.PaidPeriod]) {
         for (index, trial) in periods.enumerated()
         where trial.offer == .trial && !trial.isFamilyShared {
             let day = Reports.Day(trial.start)
             add(Reports.EntryKey(.trialStarted, trial, at: day), Reports.Sum(items: 1))
-            let paid = periods.dropFirst(index + 1).first { $0.isPaid || $0.refunded != nil }
+            let beside = Set(periods.filter { $0.runs(beside: trial) }.map(\.storeProduct))
+            let paid = periods.dropFirst(index + 1).first {
+                ($0.isPaid || $0.refunded != nil) && !beside.contains($0.storeProduct)
+            }
             if let paid, paid.refunded == nil {
                 add(Reports.EntryKey(.trialConverted, trial, at: day), Reports.Sum(items: 1))
             } else {
@@ -163,5 +168,13 @@ extension Reports.Entries {
             key.detail = noted.event.rawValue
             add(key, Reports.Sum(items: 1))
         }
+    }
+}
+
+extension Reports.PaidPeriod {
+    /// Returns `true` if another product's period shares time with this one.
+    fileprivate func runs(beside other: Self) -> Bool {
+        storeProduct != other.storeProduct && start < other.effectiveEnd
+            && other.start < effectiveEnd
     }
 }

@@ -134,6 +134,10 @@ extension GooglePlayRecord {
     private static let day: Int64 = 86_400_000
     /// The time for which Google tries a renewal before account hold and says ACTIVE, in milliseconds.
     private static let longestTry = 2 * day
+    /// The longest grace period that a base plan may have, in milliseconds.
+    ///
+    /// https://developer.android.com/google/play/billing/lifecycle/subscriptions#grace
+    private static let longestGrace = 30 * day
     /// The time after a period's end within which an outage counts, in milliseconds.
     public static let longestOutage = 7 * day
 
@@ -200,6 +204,37 @@ extension GooglePlayRecord {
         guard let order = item.order else { return since }
         return period(order, item.product)?.paidUntil ?? line(order, item.product)?.end
             ?? (subscription?.value.state == GooglePlaySubscription.inGracePeriod ? since : nil)
+    }
+
+    /// The end of what an order paid for: as it was sold, or later where reads say so, since a charge was
+    /// deferred.
+    ///
+    /// https://developer.android.com/google/play/billing/subscriptions#defer
+    ///
+    /// - Parameters:
+    ///   - start: the beginning of the order's period.
+    ///   - sold: the end that the order states.
+    public func paidUntil(
+        _ order: String,
+        _ product: String,
+        from start: Instant,
+        sold: Instant
+    ) -> Instant {
+        guard let stated = period(order, product)?.paidUntil, sold < stated,
+            // Canceled at the end of a hold, it may state that end.
+            !(suspensions ?? []).contains(where: { start <= $0.since && $0.since < stated })
+        else { return sold }
+        return stated
+    }
+
+    /// The beginning of the account hold or pause that followed a period, whose grace it ended; `nil`:
+    /// none followed.
+    ///
+    /// - Parameter end: the end of the period, without grace.
+    public func hold(after end: Instant) -> Instant? {
+        suspensions?.map(\.since).first {
+            end <= $0 && $0 <= end.advanced(by: Self.longestGrace)
+        }
     }
 
     func period(_ order: String, _ product: String) -> GooglePlayPeriod? {
