@@ -118,50 +118,6 @@ struct StripeHistoryTests {
         }
     }
 
-    @Test("a plan that is changed and changed back within its second counts once")
-    func changedBackAtOnce() {
-        let facts: [Fact] = [
-            Self.month,
-            .invoice(
-                "in_2",
-                of: "sub_1",
-                paid: 10,
-                amount: 11_323,
-                [
-                    .line("il_2", -677, from: 10, to: 31, proration: true, item: "si_sub_1"),
-                    .line(
-                        "il_3",
-                        12_000,
-                        from: 10,
-                        to: 375,
-                        price: "price_yearly",
-                        item: "si_sub_1"
-                    ),
-                ]
-            ),
-            .invoice(
-                "in_3",
-                of: "sub_1",
-                paid: 10,
-                amount: 0,
-                [
-                    .line(
-                        "il_4",
-                        -12_000,
-                        from: 10,
-                        to: 375,
-                        price: "price_yearly",
-                        proration: true,
-                        item: "si_sub_1"
-                    ),
-                    .line("il_5", 1000, from: 10, to: 41, item: "si_sub_1"),
-                ]
-            ),
-            .subscription("sub_1", "active", from: 10, to: 41, said: 10),
-        ]
-        for day in [5.0, 20, 35] { #expect(Self.state(Self.rows(facts), day) == [10_000, 1]) }
-    }
-
     @Test("facts that name no items tell several by the lines that one invoice has side by side")
     func itemsOfOldFacts() {
         let facts: [Fact] = [

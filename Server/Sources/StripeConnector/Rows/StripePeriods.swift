@@ -13,6 +13,7 @@ struct StripePeriods {
         var item: String?
         /// The line's, in minor units.
         var amount: Int64
+        var quantity: Int64
         var charged: Instant
     }
 
@@ -63,7 +64,13 @@ struct StripePeriods {
         row.amount = charge.price
         row.isProration = line.isProration ? true : nil
         pieces.append(
-            Piece(row: row, item: line.item, amount: line.amount, charged: invoice.charged)
+            Piece(
+                row: row,
+                item: line.item,
+                amount: line.amount,
+                quantity: line.quantity,
+                charged: invoice.charged
+            )
         )
     }
 
@@ -127,14 +134,23 @@ struct StripePeriods {
 
     /// Whether a change of plan was changed again within its second: then a credit gives back all of it.
     ///
-    /// Of several charges for one price in that second, as many are undone as there are credits.
+    /// Of several charges for one price in that second, as many are undone as there are credits for
+    /// them. One of the credits is for the rest of a period of that price that was running.
     private func isUndone(_ piece: Piece, among pieces: [Piece]) -> Bool {
         let row = piece.row
-        let credits = paid.flatMap(\.lines).count { credit in
+        let isRest = pieces.contains { former in
+            former.row.start < row.start && row.start < former.row.end
+                && former.row.end == row.end && former.quantity == piece.quantity
+                && former.row.storeProduct == row.storeProduct
+                && next(after: former, among: pieces)?.row.start == row.start
+                && isSame(former, piece.item, row.storeProduct)
+        }
+        let alikeCredits = paid.flatMap(\.lines).count { credit in
             credit.isProration && credit.amount == -piece.amount && credit.start == row.start
                 && credit.end == row.end && credit.price == row.storeProduct
                 && isSame(piece, credit.item, credit.price)
         }
+        let credits = alikeCredits - (isRest ? 1 : 0)
         guard piece.amount > 0, credits > 0 else { return false }
         let alike = pieces.filter {
             $0.row.start == row.start && $0.amount == piece.amount

@@ -1,0 +1,116 @@
+import Reports
+import Testing
+import TollgateCore
+
+// Plans that are changed and changed back within a second.
+extension StripeHistoryTests {
+    @Test("a plan that is changed and changed back within its second counts once")
+    func changedBackAtOnce() {
+        let facts: [Fact] = [
+            Self.month,
+            .invoice(
+                "in_2",
+                of: "sub_1",
+                paid: 10,
+                amount: 11_323,
+                [
+                    .line("il_2", -677, from: 10, to: 31, proration: true, item: "si_sub_1"),
+                    .line(
+                        "il_3",
+                        12_000,
+                        from: 10,
+                        to: 375,
+                        price: "price_yearly",
+                        item: "si_sub_1"
+                    ),
+                ]
+            ),
+            .invoice(
+                "in_3",
+                of: "sub_1",
+                paid: 10,
+                amount: 0,
+                [
+                    .line(
+                        "il_4",
+                        -12_000,
+                        from: 10,
+                        to: 375,
+                        price: "price_yearly",
+                        proration: true,
+                        item: "si_sub_1"
+                    ),
+                    .line("il_5", 1000, from: 10, to: 41, item: "si_sub_1"),
+                ]
+            ),
+            .subscription("sub_1", "active", from: 10, to: 41, said: 10),
+        ]
+        for day in [5.0, 20, 35] { #expect(Self.state(Self.rows(facts), day) == [10_000, 1]) }
+    }
+
+    // https://docs.stripe.com/billing/subscriptions/billing-cycle: flexible billing keeps the anchor.
+    @Test(
+        "a plan that is changed and changed back within its second goes on where the anchor stays",
+        arguments: 1...3
+    )
+    func changedBackOnTheSameDate(times: Int) {
+        var facts: [Fact] = [Self.month]
+        for time in 0..<times {
+            facts += [
+                .invoice(
+                    "in_year_\(time)",
+                    of: "sub_1",
+                    paid: 10,
+                    amount: 11_323,
+                    [
+                        .line(
+                            "il_credit_\(time)",
+                            -677,
+                            from: 10,
+                            to: 31,
+                            proration: true,
+                            item: "si_sub_1"
+                        ),
+                        .line(
+                            "il_year_\(time)",
+                            11_671,
+                            from: 10,
+                            to: 365,
+                            price: "price_yearly",
+                            proration: true,
+                            item: "si_sub_1"
+                        ),
+                    ]
+                ),
+                .invoice(
+                    "in_month_\(time)",
+                    of: "sub_1",
+                    paid: 10,
+                    amount: 0,
+                    [
+                        .line(
+                            "il_year_credit_\(time)",
+                            -11_671,
+                            from: 10,
+                            to: 365,
+                            price: "price_yearly",
+                            proration: true,
+                            item: "si_sub_1"
+                        ),
+                        .line(
+                            "il_month_\(time)",
+                            677,
+                            from: 10,
+                            to: 31,
+                            proration: true,
+                            item: "si_sub_1"
+                        ),
+                    ]
+                ),
+            ]
+        }
+        facts.append(.subscription("sub_1", "active", from: 10, to: 31, said: 10))
+        let rows = Self.rows(facts)
+        for day in [5.0, 20, 30] { #expect(Self.state(rows, day)[1] == 1) }
+    }
+}
