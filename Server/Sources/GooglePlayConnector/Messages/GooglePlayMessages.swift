@@ -25,6 +25,14 @@ struct GooglePlayMessages: Sendable {
         let hint: GooglePlay.DeveloperNotification
         do {
             let json = try JSON(message.body)
+            if case .parked = message.way,
+                let parked = try? JSONDecoder().decode(
+                    ParkedOrder.self,
+                    from: Data(message.body)
+                )
+            {
+                return parked.translation(evidence)
+            }
             let data: JSON
             if json["packageName"] != nil {
                 // A subscription without a wrapper pushes the bare data.

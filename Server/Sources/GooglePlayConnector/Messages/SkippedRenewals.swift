@@ -13,8 +13,8 @@ enum SkippedRenewals {
     /// The orders between those that `facts` name and those that the record knows by reads.
     ///
     /// Nothing before the first read: another system may have credited it, and Google need not answer
-    /// (RULES §18.5). Each gap is asked about once, when its second side is named, in whatever order
-    /// reads come.
+    /// (RULES §18.5). Each gap raises questions once, when its second side is named, in whatever order
+    /// reads come; what they do not find, the daily round over the orders asks for again.
     static func orders(_ facts: [Fact], _ known: Purchase?) -> [String] {
         let before = (known?.googlePlay?.periods ?? []).reduce(into: Named()) {
             $0.add($1.order, at: $1.first)
@@ -29,6 +29,17 @@ enum SkippedRenewals {
         return before.clocks.keys.sorted().flatMap { first in
             gaps(in: now.clocks[first] ?? [:], since: before.clocks[first] ?? [:]).map {
                 "\(first)..\($0)"
+            }
+        }
+    }
+
+    /// The orders between those that the record knows by reads, and since when each is known to be missing.
+    static func orders(of known: GooglePlayRecord) -> [(order: String, since: Instant)] {
+        let named = known.periods.reduce(into: Named()) { $0.add($1.order, at: $1.first) }
+        return named.clocks.sorted { $0.key < $1.key }.flatMap { first, clocks in
+            gaps(in: clocks, since: [:]).compactMap { number in
+                clocks.filter { number < $0.key }.min { $0.key < $1.key }
+                    .map { ("\(first)..\(number)", $0.value) }
             }
         }
     }

@@ -201,6 +201,11 @@ struct GooglePlayQuestions: Sendable {
                 // A hint may be ahead of what can be read (G2).
                 ladder.questions.postpone(row, ladder.kind)
                 return round.answered()
+            case .notFound where ladder.kind == .googlePlayOrder,
+                .noLongerReadable where ladder.kind == .googlePlayOrder:
+                try await reads.endQuestion(about: row.object, of: row.purchase)
+                try await ladder.questions.settle(row)
+                return round.answered()
             case .notFound, .invalid: try await park(row, ladder.kind, because: fault)
             case .noLongerReadable:
                 guard let package = row.purchase?.application, let app = reads.setUp.app(package)

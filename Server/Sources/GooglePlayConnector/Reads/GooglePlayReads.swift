@@ -23,6 +23,8 @@ struct GooglePlayReads: Sendable {
     private let foreignPace = WorkPace()
     /// Tokens that Google did not show.
     private let unknown = RecentlyUnknown<String>()
+    /// Orders that Google did not show.
+    let missing = MissingOrders()
 
     init(_ context: StoreContext, _ setUp: GooglePlaySetUp, _ quotas: PlayQuotas) {
         (self.context, self.setUp, self.quotas) = (context, setUp, quotas)

@@ -165,7 +165,7 @@ extension GooglePlayReconciliation {
                 try await askLater(.googlePlayOrder, order.id, about: order.key)
                 return troubles.add() ? fault : nil
             case .notFound, .noLongerReadable:
-                missing.note(order.id, at: await context.clocks.now().milliseconds)
+                try await reads.note(missing: order.id, of: order.key)
                 found.unreadable += 1
             case .changedMeanwhile, .unreadable, .invalid:
                 found.unreadable += 1
@@ -180,7 +180,8 @@ extension Purchase {
     ///
     /// Google refunds for three years. An order is read each day for ninety days after it was charged
     /// and after its period has ended; later, a thirtieth of the orders is read each day. One that was
-    /// never read counts from the first read that names it.
+    /// never read counts from the first read that names it, a skipped renewal from the first one that
+    /// names a later order.
     fileprivate func openOrders(at now: Int64) -> [String] {
         guard let play = googlePlay else { return [] }
         let day: Int64 = 86_400_000
@@ -198,6 +199,9 @@ extension Purchase {
         }
         for period in play.periods where known[period.order] == nil {
             add(period.order, since: period.first)
+        }
+        for (order, since) in SkippedRenewals.orders(of: play) where known[order] == nil {
+            add(order, since: since)
         }
         if let order = play.purchase?.value.order, known[order] == nil {
             add(order, since: play.completed)

@@ -36,7 +36,7 @@ struct GooglePlayReconciliation: Sendable {
     private var voids: VoidedList
     /// The last reads of overdue purchases: those without news are not read every minute.
     private let asked = AskedPurchases()
-    let missing = MissingOrders()
+    var missing: MissingOrders { reads.missing }
     var context: StoreContext { reads.context }
 
     /// Milliseconds between two looks at the list of voided purchases.

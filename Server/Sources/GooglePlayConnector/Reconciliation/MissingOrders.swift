@@ -2,8 +2,9 @@ internal import Synchronization
 
 /// The orders that Google did not show, and when each is asked for again.
 ///
-/// The pauses grow from a day to 32 days; then an order is not asked for any more, and is left to the
-/// reports. Kept in memory: forgetting one costs one more call.
+/// The pauses grow from a day to 512 days, as long as Google refunds an order: it documents no age up to
+/// which orders can be read. After the seventh miss, nine weeks after the first, people are told.
+/// Kept in memory: forgetting one costs a few more calls.
 final class MissingOrders: Sendable {
     private struct Misses {
         var count: Int64
@@ -11,8 +12,10 @@ final class MissingOrders: Sendable {
         var at: Int64
     }
 
+    /// After this many misses in a row people are told.
+    private static let mostInSilence: Int64 = 7
     /// After this many misses in a row an order is left.
-    private static let most: Int64 = 7
+    private static let most: Int64 = 11
     private static let day: Int64 = 86_400_000
     private static let capacity = 50_000
 
@@ -20,6 +23,11 @@ final class MissingOrders: Sendable {
 
     /// Returns `true` if the order was missing when it was last asked for.
     func holds(_ order: String) -> Bool { orders.withLock { $0[order] != nil } }
+
+    /// Returns `true` if people were told about the order.
+    func isTold(_ order: String) -> Bool {
+        orders.withLock { ($0[order]?.count ?? 0) >= Self.mostInSilence }
+    }
 
     /// Returns `true` if the order may be asked for now.
     func isDue(_ order: String, at now: Int64) -> Bool {

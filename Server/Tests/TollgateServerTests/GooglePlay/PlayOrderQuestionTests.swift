@@ -122,6 +122,22 @@ struct PlayOrderQuestionTests {
         #expect(Self.asked(last, after: known) == story.expected)
     }
 
+    @Test("A record lacks the skipped renewals that its reads have asked for", arguments: stories)
+    func lacking(_ story: Story) {
+        var known: [Fact] = []
+        var asked: Set<String> = []
+        var named: Set<String> = []
+        for read in story.before + [story.last] {
+            let fact = Self.read(read.orders, on: read.day)
+            asked.formUnion(Self.asked(fact, after: known))
+            named.formUnion(read.orders)
+            known.append(fact)
+        }
+        let record = Purchase(key: Self.key, joining: known).googlePlay
+        let lacking = record.map { SkippedRenewals.orders(of: $0).map(\.order) } ?? []
+        #expect(Set(lacking) == asked.subtracting(named))
+    }
+
     @Test(
         "G11: an order that was read while its payment was pending is read again with the payment"
     )

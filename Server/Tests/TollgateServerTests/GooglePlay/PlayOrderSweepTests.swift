@@ -1,8 +1,11 @@
 import GooglePlayAPI
+import Storage
 import Stores
 import Synchronization
 import Testing
+import TollgateAssembly
 import TollgateCore
+import TollgateService
 
 @testable import GooglePlayConnector
 
@@ -125,9 +128,101 @@ struct PlayOrderSweepTests {
                 let found = try #require(try await world.room.reconcile())
                 #expect(found.orders >= 10)
             }
-            // After 1, 2, 4, 8, 16 and 32 days, and then no more; only the first call for many failed.
+            // After 1, 2, 4, 8, 16 and 32 days; only the first call for many failed.
             #expect(calls.of(order, together: false) == 7)
             #expect(calls.of(order, together: true) == 2)
+            // It is asked for again 64 days later, and people have been told.
+            let parked = try await world.server.tollgate.store.parked.page()
+            #expect(parked.map(\.source) == ["order:\(order)"])
+        }
+    }
+
+    /// A subscriber whose first renewal lies between two reads, while Google does not show its order.
+    ///
+    /// - Parameter hidden: takes the order that is to be hidden.
+    /// - Returns: the purchase token, after the question about the order has ended.
+    private static func skipping(
+        _ world: PlayWorld,
+        hide: (String) -> Void
+    ) async throws -> String {
+        let (_, account) = try await world.person("subscriber")
+        let token = try await world.buy("pro", for: account)
+        try await world.settle()
+        let first = try #require(try await world.record(token)?.googlePlay?.periods.first?.order)
+        hide("orders/\(first)..0")
+        await world.wait(days: 62)
+        try await world.settle()
+        #expect(try await world.record(token)?.googlePlay?.orders.count == 2)
+        #expect(try await world.waiting()["google_play_order"] == 1)
+        await world.wait(days: 0.02)
+        _ = await world.room.askWhatIsWanted()
+        #expect(try await world.waiting()["google_play_order"] == nil)
+        try await world.act("purchases/\(token)/cancel")
+        try await world.settle()
+        return token
+    }
+
+    @Test("A skipped renewal whose order Google shows late is found by the daily round")
+    func skippedAndShownLate() async throws {
+        let hidden = Mutex("none")
+        try await PlayWorld.run(
+            intercept: { request in
+                request.url.contains(hidden.withLock { $0 })
+                    ? PlayWorld.refusal(404, "orderNotFound") : nil
+            }
+        ) { world in
+            let token = try await Self.skipping(world) { order in hidden.withLock { $0 = order } }
+            hidden.withLock { $0 = "none" }
+            await world.wait(days: 1)
+            _ = try await world.room.reconcile()
+            #expect(try await world.record(token)?.googlePlay?.orders.count == 3)
+            #expect(try await world.server.tollgate.store.parked.counts().isEmpty)
+        }
+    }
+
+    @Test("A skipped renewal that Google does not show for nine weeks is parked, and tried again")
+    func skippedAndNeverShown() async throws {
+        let hidden = Mutex("none")
+        let calls = Calls()
+        try await PlayWorld.run(
+            intercept: { request in
+                calls.note(request)
+                return request.url.contains(hidden.withLock { $0 })
+                    ? PlayWorld.refusal(404, "orderNotFound") : nil
+            }
+        ) { world in
+            let token = try await Self.skipping(world) { order in hidden.withLock { $0 = order } }
+            let parked = world.server.tollgate.store.parked
+            let order = try #require(hidden.withLock { $0 }.split(separator: "/").last)
+            // In a call for many, too.
+            hidden.withLock { $0 = "\(order)" }
+            calls.forget()
+            for _ in 0..<63 {
+                #expect(try await parked.counts().isEmpty)
+                await world.wait(days: 1)
+                _ = try await world.room.reconcile()
+            }
+            await world.wait(days: 1)
+            _ = try await world.room.reconcile()
+            // After 1, 2, 4, 8, 16 and 32 days.
+            #expect(calls.of("\(order)", together: false) == 7)
+            #expect(try await parked.page().map(\.source) == ["order:\(order)"])
+
+            // Tried again in vain, it is parked anew.
+            #expect(try await world.server.tollgate.parked.retryAll().used == 1)
+            #expect(try await parked.counts().isEmpty)
+            for _ in 0..<2 {
+                _ = await world.room.askWhatIsWanted()
+                await world.wait(days: 0.02)
+            }
+            #expect(try await parked.page().count == 1)
+
+            // Then Google shows it.
+            hidden.withLock { $0 = "none" }
+            #expect(try await world.server.tollgate.parked.retryAll().used == 1)
+            _ = await world.room.askWhatIsWanted()
+            #expect(try await world.record(token)?.googlePlay?.orders.count == 3)
+            #expect(try await parked.counts().isEmpty)
         }
     }
 

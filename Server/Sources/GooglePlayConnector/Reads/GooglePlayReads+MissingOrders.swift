@@ -1,0 +1,47 @@
+internal import Foundation
+internal import Logging
+internal import Storage
+internal import Stores
+internal import TollgateCore
+
+// Orders that Google does not show.
+extension GooglePlayReads {
+    /// Notes that Google did not show an order; once it has not for weeks, people are told.
+    func note(missing order: String, of purchase: Purchase.Key) async throws {
+        let now = await context.clocks.now()
+        missing.note(order, at: now.milliseconds)
+        guard missing.isTold(order) else { return }
+        let body = ParkedOrder(
+            packageName: purchase.application,
+            parkedMillis: now.milliseconds,
+            tollgateOrder: ParkedOrder.Order(orderId: order, purchaseToken: purchase.id)
+        )
+        _ = try await context.journal(
+            Translation(
+                .parked(
+                    reason:
+                        "Google Play does not show this order: its money, and coins that only it states, are not recorded"
+                ),
+                evidence: Evidence(
+                    source: "order:\(order)",
+                    key: RowKey("play order not shown", purchase.application, order),
+                    stated: now,
+                    kind: .delivered,
+                    body: Array(try JSONEncoder().encode(body))
+                )
+            ),
+            of: .googlePlay
+        )
+    }
+
+    /// Ends a question about an order that Google does not show: the daily round asks for it again.
+    func endQuestion(about order: String, of purchase: Purchase.Key?) async throws {
+        context.logger.warning(
+            "Google Play does not show an order; the daily round asks again for orders that its purchase names or skips",
+            metadata: ["order": "\(order)"]
+        )
+        guard let purchase, missing.isTold(order) else { return }
+        // Somebody has tried it again, and is told anew.
+        try await note(missing: order, of: purchase)
+    }
+}
