@@ -83,7 +83,8 @@ if [ ! -x "$out/fuzzing" ] || [ -n "$(find scripts/fuzz.sh Sources Server/Source
 fi
 [ "$seconds" -gt 0 ] || exit 0
 
-readers=(signed_data chain receipt form signature json token catalog report play_hint play_report)
+readers=(signed_data chain receipt form signature json token catalog report
+    play_hint play_token play_pull play_error play_report)
 run() {
     local reader="$1"
     mkdir -p "$corpus/$reader"

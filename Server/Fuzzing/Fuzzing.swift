@@ -21,6 +21,9 @@ private let readers: [String: @Sendable ([UInt8]) -> Void] = [
     "catalog": readCatalog,
     "report": readReport,
     "play_hint": readPlayHint,
+    "play_token": readPlayToken,
+    "play_pull": readPlayPull,
+    "play_error": readPlayError,
     "play_report": readPlayReport,
 ]
 
@@ -164,21 +167,77 @@ private func readReport(_ bytes: [UInt8]) {
     }
 }
 
-/// What Pub/Sub pushes, wrapped or not, and what Google's API answers.
+/// The body of a push of Pub/Sub, wrapped or not, and what Google's API answers.
 private func readPlayHint(_ bytes: [UInt8]) {
     guard let json = try? JSON(bytes) else { return }
     if let push = try? GooglePlay.PubSubMessage(push: json), let data = try? JSON(push.data) {
         _ = try? GooglePlay.DeveloperNotification(data)
     }
     _ = try? GooglePlay.DeveloperNotification(json)
-    if let pulled = try? GooglePlay.PulledMessages(json, of: "projects/p/subscriptions/s") {
-        // What was pulled is read as what is pushed.
-        for message in pulled.messages { touch((try? JSON(message.body)).map { _ in 1 } ?? 0) }
-    }
     _ = try? GooglePlay.SubscriptionPurchase(json)
     _ = try? GooglePlay.ProductPurchase(json)
     _ = try? GooglePlay.Order(json)
     _ = try? GooglePlay.VoidedPurchases(json)
+}
+
+private let pushTokens = GooglePlay.PushTokenVerifier(
+    audience: "https://billing.example.com/webhooks/google_play",
+    serviceAccountEmail: "push@example.iam.gserviceaccount.com"
+)
+
+/// The token of a push: its header, and its claims as if the signature had been right.
+private func readPlayToken(_ bytes: [UInt8]) {
+    let text = String(decoding: bytes, as: UTF8.self)
+    touch(GooglePlay.PushTokenVerifier.header(of: text)?.kid.utf8.count ?? 0)
+    do { try pushTokens.check(claims: bytes, now: now / 1000) } catch { return }
+    // Names that occur twice are read by Foundation's reader as it likes: one of them names us.
+    guard let claims = try? JSON(bytes) else { return }
+    precondition(claims["aud"]?.string == pushTokens.audience, "a token for somebody else")
+    precondition(claims["email"]?.string == pushTokens.serviceAccountEmail, "a stranger's token")
+    precondition(claims["email_verified"]?.bool == true, "an email that nobody verified")
+}
+
+/// What Pub/Sub answers a pull: each message is read as what is pushed.
+private func readPlayPull(_ bytes: [UInt8]) {
+    let subscription = "projects/p/subscriptions/s"
+    guard let json = try? JSON(bytes),
+        let pulled = try? GooglePlay.PulledMessages(json, of: subscription)
+    else { return }
+    for message in pulled.messages {
+        guard let body = try? JSON(message.body) else { continue }
+        guard let push = try? GooglePlay.PubSubMessage(push: body) else { continue }
+        precondition(push.subscription == subscription, "a message of another subscription")
+        guard let data = try? JSON(push.data) else { continue }
+        _ = try? GooglePlay.DeveloperNotification(data)
+    }
+}
+
+/// An error in place of an answer: in the first line the endpoint's number, the status and
+/// `Retry-After`, then the body.
+private func readPlayError(_ bytes: [UInt8]) {
+    let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+    let line = String(decoding: bytes[..<end], as: UTF8.self)
+    let words = line.split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
+    guard words.count == 3, let status = Int(words[1]) else { return }
+    let endpoints: [GooglePlay.APIFault.Endpoint] = [.publisher, .token, .pubSub, .storage]
+    let endpoint = endpoints[Int(words[0].utf8.first ?? 0) % endpoints.count]
+    let refusal = GooglePlay.APIFault.Refusal(
+        GooglePlay.HTTPResponse(
+            status: status,
+            headers: ["Retry-After": String(words[2]), "Date": "Mon, 01 Jun 2026 00:00:00 GMT"],
+            body: Array(bytes[end...].dropFirst())
+        ),
+        of: endpoint
+    )
+    precondition((0...86_400).contains(refusal.retryAfter ?? 0), "a day at most")
+    // Nothing is settled by a page of somebody between us and Google.
+    if !refusal.isGoogles {
+        precondition(![.notFound, .noLongerReadable].contains(refusal.meaning))
+    }
+    // Nor by a service account that is refused, or by trouble at Google's.
+    if status == 401 { precondition(refusal.meaning == .notAllowed) }
+    if (500...599).contains(status) { precondition(refusal.meaning == .unavailable) }
+    touch("\(GooglePlay.APIFault(operation: "fuzz", cause: .refused(refusal)))".utf8.count)
 }
 
 /// A report of the Play Console, packed or not, as each kind.

@@ -59,6 +59,14 @@ extension GooglePlay {
             try check(claims, now: now)
         }
 
+        /// Judges the claims of a token as if its signature had been right.
+        func check(claims json: [UInt8], now: Int64) throws(Refusal) {
+            guard let claims = try? JSONDecoder().decode(Claims.self, from: Data(json)) else {
+                throw .form
+            }
+            try check(claims, now: now)
+        }
+
         private func check(_ claims: Claims, now: Int64) throws(Refusal) {
             guard ["https://accounts.google.com", "accounts.google.com"].contains(claims.iss) else {
                 throw .issuer
@@ -71,13 +79,13 @@ extension GooglePlay {
             guard claims.iat <= Double(now + leeway) else { throw .notYet }
         }
 
-        private struct Header: Decodable {
+        struct Header: Decodable {
             var alg: String
             var kid: String
             var crit: [String]?
         }
 
-        private static func header(of token: String) -> Header? {
+        static func header(of token: String) -> Header? {
             let parts = token.split(separator: ".", omittingEmptySubsequences: false)
             guard parts.count == 3 else { return nil }
             guard let bytes = Base64Text.bytes(of: parts[0]) else { return nil }
