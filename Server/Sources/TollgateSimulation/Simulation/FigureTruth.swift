@@ -362,6 +362,10 @@ extension FigureTruth {
     /// By Google Play's orders, which say what was charged and what went back, but not how long access
     /// lasts: for money alone.
     ///
+    /// A pre-order counts from its release, when it is charged (`processedEvent`):
+    /// https://support.google.com/googleplay/answer/1061913. Licence testers pay nothing, so `books` are
+    /// without them: https://developer.android.com/google/play/billing/test#license-testers.
+    ///
     /// Nothing tells of a refund that leaves access, so an order is read each day for 90 days after its
     /// period, and then on one day of each month. The server of a world seldom runs on that day, so what
     /// went back of such orders may not be known.

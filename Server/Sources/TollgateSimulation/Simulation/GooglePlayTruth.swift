@@ -11,8 +11,8 @@ struct GooglePlayTruth {
     private let catalog: Catalog
     /// UNIX milliseconds.
     private let now: Int64
-    let orders: [Order]
-    private let voids: [Void]
+    private(set) var orders: [Order]
+    private var voids: [Void]
 
     /// One charge.
     struct Order: Decodable {
@@ -167,6 +167,18 @@ struct GooglePlayTruth {
         return try JSONDecoder().decode(type, from: reply.body)
     }
 
+    /// The books without licence testers' purchases.
+    ///
+    /// Testers pay nothing, and their purchases are refunded after minutes where nobody acknowledges
+    /// them, so they are in no figures and have no three days:
+    /// https://developer.android.com/google/play/billing/test#license-testers.
+    func without(purchases tokens: Set<String>) -> Self {
+        var books = self
+        books.orders.removeAll { tokens.contains($0.purchaseToken) }
+        books.voids.removeAll { tokens.contains($0.purchaseToken) }
+        return books
+    }
+
     /// The number of purchases that Google took back because nobody acknowledged them.
     var unacknowledged: Int { voids.count(where: \.isUnacknowledged) }
 
@@ -247,6 +259,11 @@ struct GooglePlayTruth {
     }
 
     /// A one-time purchase lasts until all of it was voided; each piece has its coins.
+    ///
+    /// While its payment is pending it gives nothing: https://developer.android.com/google/play/billing/integrate#pending.
+    /// A pre-order is pending until its release, is charged then and may be cancelled before:
+    /// https://support.google.com/googleplay/answer/1061913. At the release it becomes PURCHASED like any
+    /// other: https://developer.android.com/google/play/billing/lifecycle/one-time.
     private func readOneTime(_ purchase: Purchase, _ truth: inout Truth) {
         guard purchase.state != "PENDING" else { return }
         let own = voids.filter { $0.purchaseToken == purchase.purchase_token }

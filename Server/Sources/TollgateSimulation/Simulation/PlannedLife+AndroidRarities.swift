@@ -5,10 +5,13 @@ extension WorldPlan {
     private static let firstOfRarities = 90_000
 
     /// The plans of Google Play that a catalog does not tell.
-    static let googlePlayPlans: [String: Scenario.GooglePlaySettings.Plan] = [
-        "pro_prepaid": .init(kind: "prepaid"),
-        "pro_installments": .init(kind: "installments", committedPayments: 3),
-    ]
+    var googlePlayPlans: [String: Scenario.GooglePlaySettings.Plan] {
+        let plans: [String: Scenario.GooglePlaySettings.Plan] = [
+            "pro_prepaid": .init(kind: "prepaid"),
+            "pro_installments": .init(kind: "installments", committedPayments: 3),
+        ]
+        return plans.merging(releases.mapValues { .init(release: $0) }) { own, _ in own }
+    }
 
     /// Adds them to worlds with Android phones, drawn from chance of their own: the acts of all others
     /// stay what they were, though a new price concerns them too.

@@ -45,6 +45,8 @@ struct WorldPlan: Sendable {
     var variant = Variant.likely
     var acts: [PlannedAct] = []
     var end: Int64
+    /// The release, in UNIX milliseconds, of each product that Google Play sells ahead of it.
+    var releases: [String: Int64] = [:]
 
     init(of world: Simulation.Settings) {
         let (seed, years) = (world.seed, world.years)
@@ -78,6 +80,7 @@ struct WorldPlan: Sendable {
         addAndroidPeople(seed: seed, customers: world.customers)
         addAndroidRarities(seed: seed, customers: world.customers)
         reconcileToTheLast()
+        addAndroidPreOrders(seed: seed, customers: world.customers)
         if let acts = world.acts { keepOnly(acts, of: world.customers) }
     }
 

@@ -85,9 +85,9 @@ private struct ScenarioText {
         for person in plan.people where people.contains(person.name) {
             let family = person.family.map { ", family: \($0)" } ?? ""
             let region = person.region == "US" ? "" : ", region: \(person.region)"
-            lines.append(
-                "  - {name: \(person.name), token: \(person.passesToken)\(family)\(region)}"
-            )
+            let tester = person.isTester ? ", tester: true" : ""
+            let words = "name: \(person.name), token: \(person.passesToken)"
+            lines.append("  - {\(words)\(family)\(region)\(tester)}")
         }
         let shared = plan.settings.shareable.sorted().joined(separator: ", ")
         lines += [

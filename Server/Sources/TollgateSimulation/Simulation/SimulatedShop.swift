@@ -144,6 +144,18 @@ enum SimulatedShop {
             stripe_price_ids: [price_coins_100]
             coins: 100
             price: {amount: 1000, currency: usd}
+          - id: game
+            name: A game that can be ordered ahead
+            kind: non_consumable
+            google_play_product_id: game
+            entitlements: [archive]
+            price: {amount: 2900, currency: usd}
+          - id: coin_chest
+            name: 300 coins that can be ordered ahead
+            kind: consumable
+            google_play_product_id: chest
+            coins: 300
+            price: {amount: 2500, currency: usd}
           - id: pro_prepaid
             name: Pro, a month paid ahead
             kind: auto_renewable

@@ -66,10 +66,9 @@ extension SimulatedWorld {
         return objections
     }
 
-    /// The differences to the money that came and went by Google Play's orders; nobody is a tester.
+    /// The differences to the money that came and went by Google Play's orders, without licence testers'.
     private func objectionsToGooglePlay(_ days: ClosedRange<Reports.Day>) async throws -> [String] {
-        guard let stage = play.googlePlay else { return [] }
-        let books = try await GooglePlayTruth(of: stage.play, at: now, in: catalog)
+        guard let books = try await googlePlayBooks() else { return [] }
         let isGone = plan.variant.googlePlay["refunded_product_is_gone"] == .truth(true)
         let truth = FigureTruth(books, at: now, refundedIsGone: isGone)
         let revenue = try await server.report("revenue", days, in: .production)

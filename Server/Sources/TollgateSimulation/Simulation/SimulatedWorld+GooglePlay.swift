@@ -2,7 +2,30 @@ import GooglePlaySimulator
 import TollgateCore
 
 extension SimulatedWorld {
-    /// The access and coins of a customer by Google Play's books: in production, since nobody is a tester.
+    /// The environment of a person's purchases in Google Play.
+    ///
+    /// What a licence tester buys is a test purchase (`testPurchase`, `testPurchaseContext`):
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2#TestPurchase.
+    func googlePlayEnvironment(of name: String) -> StoreEnvironment {
+        plan.people.contains { $0.name == name && $0.isTester } ? .sandbox : .production
+    }
+
+    /// Google Play's books of all who pay, without licence testers; `nil`: nobody buys there.
+    func googlePlayBooks() async throws -> GooglePlayTruth? {
+        guard let stage = play.googlePlay else { return nil }
+        var tests: Set<String> = []
+        for person in plan.people where person.isTester {
+            guard let account = stage.accounts[person.name] else { continue }
+            tests.formUnion(
+                try await GooglePlayTruth.purchases(of: account, in: stage.play)
+                    .map(\.purchase_token)
+            )
+        }
+        return try await GooglePlayTruth(of: stage.play, at: now, in: catalog)
+            .without(purchases: tests)
+    }
+
+    /// The access and coins of a customer by Google Play's books.
     func googlePlayTruth(of customer: ScenarioCustomer) async throws -> Truth {
         guard let stage = play.googlePlay, let account = stage.accounts[customer.name] else {
             return Truth()
@@ -65,10 +88,14 @@ extension SimulatedWorld {
         await server.settle()
     }
 
-    /// The access that the server gives, and that Google Play's books require, by customer.
+    /// The access that the server gives, and that Google Play's books require, by customer; without
+    /// licence testers.
     private func haveInGooglePlay() async throws -> [String: (has: Set<String>, due: Set<String>)] {
         var all: [String: (has: Set<String>, due: Set<String>)] = [:]
-        for (name, customer) in play.people where play.googlePlay?.accounts[name] != nil {
+        for (name, customer) in play.people
+        where play.googlePlay?.accounts[name] != nil
+            && googlePlayEnvironment(of: name) == .production
+        {
             let truth = try await googlePlayTruth(of: customer)
             let answer = try await server.answer(customer, in: .production)
             all[name] = (answer.has, truth.has.subtracting(truth.unsure))
@@ -77,10 +104,11 @@ extension SimulatedWorld {
     }
 
     /// In a world without faults no purchase is taken back because nobody acknowledged it.
+    ///
+    /// A licence tester's is, after minutes in which a world's server may not have had its turn.
     mutating func compareAcknowledgements() async throws {
-        guard let stage = play.googlePlay, fate.trouble.isCalm else { return }
-        let truth = try await GooglePlayTruth(of: stage.play, at: now, in: catalog)
-        let taken = truth.unacknowledged
+        guard fate.trouble.isCalm, let books = try await googlePlayBooks() else { return }
+        let taken = books.unacknowledged
         guard taken > 0 else { return }
         outcome.failures.append(
             Simulation.Failure(

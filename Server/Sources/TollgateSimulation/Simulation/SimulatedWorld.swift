@@ -44,7 +44,7 @@ struct SimulatedWorld {
         let deeds: [Scenario.Deed] =
             [.check(.init())] + (plan.hasAndroid ? [.googlePlay(.nothing)] : [])
         var googlePlay = Scenario.GooglePlaySettings()
-        googlePlay.plans = WorldPlan.googlePlayPlans
+        googlePlay.plans = plan.googlePlayPlans
         let scenario = Scenario(
             file: "simulation",
             title: "seed \(seed)",
@@ -393,7 +393,7 @@ struct SimulatedWorld {
         for environment in StoreEnvironment.allCases {
             var truth = environment == own ? apple : Truth()
             if environment == .sandbox { truth = truth + stripe }
-            if environment == .production { truth = truth + google }
+            if environment == googlePlayEnvironment(of: name) { truth = truth + google }
             truth = truth.withPasses(at: now, in: catalog)
             truth.areCoinsSure = truth.areCoinsSure && areCoinsDue
             truth.coins -= spent[Purse(customer: name, environment: environment)] ?? 0
