@@ -439,6 +439,25 @@ def test_the_catalog_is_read(play):
     play.call("monetization.onetimeproducts.batchGet", productIds=["coins", "game"])
     play.call("monetization.onetimeproducts.purchaseOptions.offers.list", productId="game",
               purchaseOptionId="buy")
+    trial = {"packageName": PACKAGE, "productId": "premium", "basePlanId": "monthly",
+             "offerId": "trial"}
+    of_plans = "monetization.subscriptions.basePlans.offers.batchGet"
+    # "-" where the offers may be of several products or plans.
+    for product, plan in (("premium", "monthly"), ("-", "-")):
+        found = play.call(of_plans, productId=product, basePlanId=plan,
+                          body={"requests": [trial]})
+        assert [one["offerId"] for one in found["subscriptionOffers"]] == ["trial"]
+    for plan, requests, status, reason in (
+            ("monthly", [{**trial, "offerId": "unicorn"}], 404, "notFound"),
+            ("yearly", [trial], 400, "invalid"), ("monthly", [trial, trial], 400, "invalid"),
+            ("monthly", [], 400, "invalid")):
+        failing(status, reason, play.call, of_plans, productId="premium", basePlanId=plan,
+                body={"requests": requests})
+    early = {"packageName": PACKAGE, "productId": "game", "purchaseOptionId": "buy",
+             "offerId": "early"}
+    found = play.call("monetization.onetimeproducts.purchaseOptions.offers.batchGet",
+                      productId="game", purchaseOptionId="buy", body={"requests": [early]})
+    assert [one["offerId"] for one in found["oneTimeProductOffers"]] == ["early"]
     failing(404, "notFound", play.call, "monetization.subscriptions.get", productId="unicorn")
 
 
@@ -512,7 +531,7 @@ def test_every_method_that_is_served_was_judged(play):
         __file__.replace("test_google_play_library", "google_play"), encoding="utf-8").read()
     assert {method for method in served if f'"{method}"' not in text} == set()
     assert served <= set(SCHEMAS.methods)
-    assert len(served) == 28
+    assert len(served) == 30
 
 
 # Pub/Sub

@@ -10,6 +10,12 @@ enum CatalogEndpoints {
         read("monetization.subscriptions.get", "subscriptions/{productId}", getSubscription),
         read("monetization.subscriptions.basePlans.offers.list", plans, listOffers),
         read("monetization.subscriptions.basePlans.offers.get", "\(plans)/{offerId}", getOffer),
+        read(
+            "monetization.subscriptions.basePlans.offers.batchGet",
+            by: "POST",
+            "\(plans):batchGet",
+            batchOffers
+        ),
         read("monetization.onetimeproducts.list", "oneTimeProducts", listProducts),
         read("monetization.onetimeproducts.batchGet", "oneTimeProducts:batchGet", batchProducts),
         read("monetization.onetimeproducts.get", "oneTimeProducts/{productId}", getProduct),
@@ -18,14 +24,57 @@ enum CatalogEndpoints {
             options,
             listProductOffers
         ),
+        read(
+            "monetization.onetimeproducts.purchaseOptions.offers.batchGet",
+            by: "POST",
+            "\(options):batchGet",
+            batchProductOffers
+        ),
     ]
 
     private static func read(
         _ id: String,
+        by method: String = "GET",
         _ pattern: String,
         _ answer: @escaping Endpoint.Answer
     ) -> Endpoint {
-        Endpoint(id: id, method: "GET", pattern: pattern, bucket: .monetization, answer: answer)
+        Endpoint(id: id, method: method, pattern: pattern, bucket: .monetization, answer: answer)
+    }
+
+    /// The offers that a call names in its body, each once.
+    ///
+    /// Its path names what they have in common, or `-` where they differ:
+    /// https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.subscriptions.basePlans.offers/batchGet
+    ///
+    /// - Parameter names: The fields that name an offer, the offer's own id last.
+    private static func requested(
+        _ call: Call,
+        _ store: PlayStore,
+        by names: [String]
+    ) throws -> [[String]] {
+        let requests = try call.object["requests"]?.list ?? []
+        guard (1...100).contains(requests.count) else {
+            throw APIError.invalid("Between 1 and 100 requests are needed.")
+        }
+        let wanted = try requests.map { request in
+            guard request["packageName"]?.text == store.packageName else {
+                throw APIError.invalid("The package name does not match that of the path.")
+            }
+            return try names.map { name in
+                guard let value = request[name]?.text, !value.isEmpty else {
+                    throw APIError.invalid("\(name) is required.")
+                }
+                let common = call.parameters[name] ?? "-"
+                guard common == "-" || common == value else {
+                    throw APIError.invalid("\(name) does not match that of the path.")
+                }
+                return value
+            }
+        }
+        guard Set(wanted).count == wanted.count else {
+            throw APIError.invalid("Each offer may be requested once.")
+        }
+        return wanted
     }
 
     private static func finding<Result>(_ body: () throws -> Result) throws -> Result {
@@ -91,6 +140,20 @@ enum CatalogEndpoints {
         return offer.wire(store.packageName, product: product, plan)
     }
 
+    private static func batchOffers(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
+        let names = ["productId", "basePlanId", "offerId"]
+        let found = try requested(call, store, by: names).map { wanted in
+            try finding {
+                let plan = try store.catalog.subscription(wanted[0]).plan(wanted[1])
+                guard let offer = try plan.offer(wanted[2]) else {
+                    throw Refusal.notFound("offer \(wanted[2])")
+                }
+                return offer.wire(store.packageName, product: wanted[0], plan)
+            }
+        }
+        return ["subscriptionOffers": .items(found)]
+    }
+
     // MARK: - One-time products
 
     private static func listProducts(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
@@ -122,5 +185,19 @@ enum CatalogEndpoints {
             }
         }
         return try page("oneTimeProductOffers", all, call)
+    }
+
+    private static func batchProductOffers(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
+        let names = ["productId", "purchaseOptionId", "offerId"]
+        let found = try requested(call, store, by: names).map { wanted in
+            try finding {
+                let option = try store.catalog.oneTimeProduct(wanted[0]).option(wanted[1])
+                guard let offer = try option.offer(wanted[2]) else {
+                    throw Refusal.notFound("offer \(wanted[2])")
+                }
+                return offer.wire(store.packageName, product: wanted[0], option)
+            }
+        }
+        return ["oneTimeProductOffers": .items(found)]
     }
 }
