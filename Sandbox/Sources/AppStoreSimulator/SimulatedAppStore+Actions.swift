@@ -51,7 +51,8 @@ extension SimulatedAppStore {
         preorderDate: Int64? = nil
     ) async throws -> Customer {
         let customer = try await change { world, now in
-            try world.createCustomer(
+            try Accounts.create(
+                &world,
                 appAccountToken: appAccountToken,
                 storefront: storefront,
                 family: family,
@@ -60,17 +61,13 @@ extension SimulatedAppStore {
                 at: now
             )
         }
-        storyCustomers.append(customer)
+        story.customers.append(customer)
         return customer
     }
 
     /// A customer who bought without having the app downloads it.
     public func download(customer id: String) async throws {
-        try await change { world, now in
-            var customer = try world.customer(id)
-            customer.downloaded = customer.downloaded ?? now
-            world.customers[id] = customer
-        }
+        try await change { world, now in try Accounts.download(&world, id, at: now) }
     }
 
     /// The customer confirms a purchase; the result is what the app gets to post to its server.
@@ -85,15 +82,17 @@ extension SimulatedAppStore {
         offer: String? = nil,
         proof: OfferProof? = nil
     ) async throws -> SignedTransaction {
-        let introductory = try check(
+        let introductory = try offerSignatures.check(
             proof,
+            in: &world,
             offer: offer,
             productID: productID,
             customer: customer,
             appAccountToken: appAccountToken
         )
         let id = try await change { world, now in
-            try world.buy(
+            try Purchases.buy(
+                &world,
                 productID,
                 by: customer,
                 appAccountToken: appAccountToken,
@@ -113,7 +112,7 @@ extension SimulatedAppStore {
     /// Turns automatic renewal off.
     public func cancel(_ originalTransactionID: String) async throws {
         try await change { world, now in
-            try world.setAutoRenew(false, of: originalTransactionID, at: now)
+            try RenewalPreferences.setAutoRenew(&world, false, of: originalTransactionID, at: now)
         }
         await note("cancel", subscription: originalTransactionID)
     }
@@ -121,7 +120,7 @@ extension SimulatedAppStore {
     /// Turns automatic renewal on again.
     public func resume(_ originalTransactionID: String) async throws {
         try await change { world, now in
-            try world.setAutoRenew(true, of: originalTransactionID, at: now)
+            try RenewalPreferences.setAutoRenew(&world, true, of: originalTransactionID, at: now)
         }
         await note("resume", subscription: originalTransactionID)
     }
@@ -132,7 +131,8 @@ extension SimulatedAppStore {
         to productID: String
     ) async throws -> SignedTransaction {
         let id = try await change { world, now in
-            try world.changePlan(
+            try RenewalPreferences.changePlan(
+                &world,
                 of: try world.subscription(originalTransactionID),
                 to: try world.product(productID),
                 at: now
@@ -151,7 +151,8 @@ extension SimulatedAppStore {
     ) async throws -> SignedTransaction {
         let id = try await change { world, now in
             let subscription = try world.subscription(originalTransactionID)
-            return try world.redeem(
+            return try RenewalPreferences.redeem(
+                &world,
                 offer,
                 on: subscription,
                 product: try world.product(productID ?? subscription.productID),
@@ -167,14 +168,16 @@ extension SimulatedAppStore {
     /// Agrees to a higher price.
     public func consentToPriceIncrease(_ originalTransactionID: String) async throws {
         try await change { world, _ in
-            try world.consentToPriceIncrease(originalTransactionID)
+            try PriceIncreases.consent(&world, originalTransactionID)
         }
         await note("consent", subscription: originalTransactionID)
     }
 
     /// Joins a family, or leaves it by `nil`; what the others share becomes the joiner's too.
     public func join(family: String?, customer: String) async throws {
-        try await change { world, now in try world.join(family: family, customer, at: now) }
+        try await change { world, now in
+            try FamilySharing.join(&world, family: family, customer, at: now)
+        }
         await note(
             family == nil ? "leave_family" : "join_family",
             customer,
@@ -186,20 +189,15 @@ extension SimulatedAppStore {
     public func restore(customer id: String) async throws -> [SignedTransaction] {
         let now = await clock.now
         _ = try world.customer(id)
-        let current = world.transactionsOf(id).filter { isCurrent($0, at: now) }
-        return try await change { world, now in current.map { world.restore($0, at: now) } }
-            .map { transaction in
-                SignedTransaction(
-                    transactionID: transaction.id,
-                    originalTransactionID: transaction.originalID,
-                    jws: try signed(transaction, at: now)
-                )
-            }
+        let current = world.transactionsOf(id).filter { Purchases.isCurrent(world, $0) }
+        return try await change { world, now in
+            current.map { Purchases.restore(&world, $0, at: now) }
+        }.map { try signed($0, at: now) }
     }
 
     /// The app has handed out what was bought.
     public func finish(_ transactionID: String) async throws {
-        try await change { world, _ in try world.finish(transactionID) }
+        try await change { world, _ in try Purchases.finish(&world, transactionID) }
     }
 
     /// Asks Apple for the money back, which asks the app what was consumed.
@@ -209,7 +207,7 @@ extension SimulatedAppStore {
         reason: String = "UNINTENDED_PURCHASE"
     ) async throws {
         try await change { world, now in
-            try world.requestRefund(transactionID, reason: reason, at: now)
+            try ConsumptionRequests.open(&world, transactionID, reason: reason, at: now)
         }
         await note("request_refund", transaction: transactionID, [.init("reason", reason)])
     }
@@ -218,13 +216,13 @@ extension SimulatedAppStore {
 
     /// The customer's card is refused from now on.
     public func failBilling(customer: String) async throws {
-        try await change { world, _ in try world.failBilling(customer) }
+        try await change { world, _ in try Accounts.failBilling(&world, customer) }
         await note("fail_billing", customer)
     }
 
     /// The card works again, and what is overdue is charged.
     public func recoverBilling(customer: String) async throws {
-        try await change { world, now in try world.recoverBilling(customer, at: now) }
+        try await change { world, now in try Accounts.recoverBilling(&world, customer, at: now) }
         await note("recover_billing", customer)
     }
 
@@ -240,7 +238,13 @@ extension SimulatedAppStore {
         percentage: Int? = nil
     ) async throws {
         try await change { world, now in
-            try world.refund(transactionID, reason: reason, percentage: percentage, at: now)
+            try Refunds.refund(
+                &world,
+                transactionID,
+                reason: reason,
+                percentage: percentage,
+                at: now
+            )
         }
         let percent = percentage.map { "\(Double($0) / 1000)" }
         await note(
@@ -252,20 +256,20 @@ extension SimulatedAppStore {
 
     /// Takes a refund back.
     public func reverseRefund(_ transactionID: String) async throws {
-        try await change { world, now in try world.reverseRefund(transactionID, at: now) }
+        try await change { world, now in try Refunds.reverse(&world, transactionID, at: now) }
         await note("reverse_refund", transaction: transactionID)
     }
 
     /// Refuses a refund that was asked for.
     public func declineRefund(_ transactionID: String) async throws {
-        try await change { world, _ in try world.declineRefund(transactionID) }
+        try await change { world, _ in try Refunds.decline(&world, transactionID) }
         await note("decline_refund", transaction: transactionID)
     }
 
     /// Moves a subscription's renewal date by 1 to 90 days.
     public func extend(_ originalTransactionID: String, days: Int) async throws {
         _ = try await change { world, now in
-            try world.extend(originalTransactionID, days: days, at: now)
+            try RenewalExtensions.extend(&world, originalTransactionID, days: days, at: now)
         }
         await note("extend", subscription: originalTransactionID, [.init("days", "\(days)")])
     }
@@ -278,17 +282,13 @@ extension SimulatedAppStore {
         days: Int,
         identifier: String
     ) async throws -> ExtensionSummary {
-        guard (1...90).contains(days) else {
-            throw Refusal.invalid("An extension is of 1 to 90 days.")
-        }
-        guard (1...128).contains(identifier.count) else {
-            throw Refusal.invalid("A request identifier has 1 to 128 characters.")
-        }
+        try RenewalExtensions.check(days: days, identifier: identifier)
         let isNew = world.massExtensions[identifier] == nil
         try await change { world, now in
             _ = try world.product(productID)
             guard world.massExtensions[identifier] == nil else { return }
-            world.extendAll(
+            RenewalExtensions.extendAll(
+                &world,
                 productID,
                 days: days,
                 countries: nil,
@@ -310,13 +310,7 @@ extension SimulatedAppStore {
     /// Apple ends a subscription with its period, for a reason that it has no subtype for.
     public func end(_ originalTransactionID: String) async throws {
         try await change { world, _ in
-            var subscription = try world.subscription(originalTransactionID)
-            guard subscription.state == .active else {
-                throw Refusal.notPossible("Only an active subscription can be ended.")
-            }
-            subscription.autoRenews = false
-            subscription.expirationIntent = 5
-            world.record(subscription)
+            try RenewalPreferences.end(&world, originalTransactionID)
         }
         await note("end", subscription: originalTransactionID)
     }
@@ -364,7 +358,7 @@ extension SimulatedAppStore {
             throw Refusal.invalid("An app account token is a UUID.")
         }
         try await change { world, now in
-            try world.setAppAccountToken(token, of: originalTransactionID, at: now)
+            try Purchases.setAppAccountToken(&world, token, of: originalTransactionID, at: now)
         }
         guard let customer = world.transactions[originalTransactionID]?.customer else { return }
         // A scenario knows no token but its customers' own.
@@ -381,7 +375,12 @@ extension SimulatedAppStore {
         consentRequired: Bool
     ) async throws {
         try await change { world, _ in
-            try world.raisePrice(of: productID, to: price, consentRequired: consentRequired)
+            try PriceIncreases.raise(
+                &world,
+                of: productID,
+                to: price,
+                consentRequired: consentRequired
+            )
         }
         await note(
             "raise_price",
@@ -396,7 +395,7 @@ extension SimulatedAppStore {
     /// A family member loses what was shared.
     public func revokeFamilyShare(_ originalTransactionID: String) async throws {
         try await change { world, now in
-            try world.revokeFamilyShare(originalTransactionID, at: now)
+            try FamilySharing.revokeShare(&world, originalTransactionID, at: now)
         }
         await note("revoke_share", subscription: originalTransactionID)
     }

@@ -6,11 +6,14 @@ extension SimulatedAppStore {
     /// A transaction signed anew.
     public func signedTransaction(_ id: String) async throws -> SignedTransaction {
         let now = await clock.now
-        let transaction = try world.transaction(id)
-        return SignedTransaction(
+        return try signed(try world.transaction(id), at: now)
+    }
+
+    func signed(_ transaction: Transaction, at now: Int64) throws -> SignedTransaction {
+        SignedTransaction(
             transactionID: transaction.id,
             originalTransactionID: transaction.originalID,
-            jws: try signed(transaction, at: now)
+            jws: try signer.sign(transaction, in: world, at: max(now, lastSigned))
         )
     }
 
@@ -24,29 +27,11 @@ extension SimulatedAppStore {
         }
         let all = world.transactionsOf(id)
         return DeviceView(
-            currentEntitlements: try all.filter { isCurrent($0, at: now) }
-                .map { try signed($0, at: now) },
-            unfinished: try all.filter { !$0.isFinished }.map { try signed($0, at: now) },
-            appTransaction: try signedAppTransaction(customer, at: now)
+            currentEntitlements: try all.filter { Purchases.isCurrent(world, $0) }
+                .map { try signed($0, at: now).jws },
+            unfinished: try all.filter { !$0.isFinished }.map { try signed($0, at: now).jws },
+            appTransaction: try signer.sign(appTransactionOf: customer, in: &world, at: now)
         )
-    }
-
-    func isCurrent(_ transaction: Transaction, at now: Int64) -> Bool {
-        guard !transaction.isRevoked, !transaction.isUpgraded else { return false }
-        switch transaction.kind {
-        case .consumable:
-            return false
-        case .nonConsumable:
-            return true
-        case .nonRenewing:  // The latest one of a product stays listed for ever.
-            return world.transactionsOf(transaction.customer)
-                .last { $0.productID == transaction.productID }?.id == transaction.id
-        case .autoRenewable:
-            guard let subscription = world.subscriptions[transaction.originalID],
-                world.period(of: subscription).contains(where: { $0.id == transaction.id })
-            else { return false }
-            return subscription.state == .active || subscription.state == .billingGrace
-        }
     }
 
     /// Every transaction of a customer in the order of purchase.
@@ -83,6 +68,6 @@ extension SimulatedAppStore {
 
     /// Every notification in the order of first sending.
     public func notifications() -> [Notification] {
-        world.notificationOrder.compactMap { world.notifications[$0] }
+        world.notificationsInOrder
     }
 }

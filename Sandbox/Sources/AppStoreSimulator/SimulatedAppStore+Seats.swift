@@ -8,7 +8,7 @@ extension SimulatedAppStore {
         to originalTransactionID: String
     ) async throws -> SignedTransaction {
         let id = try await change { world, now in
-            try world.addSeats(count, to: originalTransactionID, at: now).id
+            try Seats.add(&world, count, to: originalTransactionID, at: now).id
         }
         await note("add_seats", subscription: originalTransactionID, [.init("seats", "\(count)")])
         return try await signedTransaction(id)
@@ -17,7 +17,7 @@ extension SimulatedAppStore {
     /// Apple refunds some of the seats of a transaction.
     public func refundSeats(_ count: Int, of transactionID: String) async throws {
         try await change { world, now in
-            try world.refundSeats(count, of: transactionID, at: now)
+            try Seats.refund(&world, count, of: transactionID, at: now)
         }
         await note("refund", transaction: transactionID, [.init("seats", "\(count)")])
     }
@@ -25,7 +25,7 @@ extension SimulatedAppStore {
     /// The buyer assigns a seat to another customer, who gets a transaction of their own.
     public func assignSeat(of originalTransactionID: String, to customer: String) async throws {
         try await change { world, now in
-            try world.assignSeat(of: originalTransactionID, to: customer, at: now)
+            try Seats.assign(&world, of: originalTransactionID, to: customer, at: now)
         }
         let owner = world.transactions[originalTransactionID]?.customer ?? ""
         await note("assign_seat", customer, [.init("of", owner)])
@@ -36,7 +36,7 @@ extension SimulatedAppStore {
         _ originalTransactionID: String
     ) async throws -> SignedTransaction {
         let id = try await change { world, now in
-            try world.switchToBundle(originalTransactionID, at: now).id
+            try Succession.switchToBundle(&world, originalTransactionID, at: now).id
         }
         await note("switch_to_bundle", subscription: originalTransactionID)
         return try await signedTransaction(id)
@@ -45,7 +45,7 @@ extension SimulatedAppStore {
     /// The app's backend moves a subscription to the Advanced Commerce API.
     public func migrate(_ originalTransactionID: String) async throws -> SignedTransaction {
         let id = try await change { world, now in
-            try world.migrate(originalTransactionID, at: now).id
+            try Succession.migrate(&world, originalTransactionID, at: now).id
         }
         await note("migrate", subscription: originalTransactionID)
         return try await signedTransaction(id)

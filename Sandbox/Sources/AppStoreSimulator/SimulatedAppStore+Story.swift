@@ -11,8 +11,26 @@ extension SimulatedAppStore {
         /// As they were before anything was done to them.
         public var products: [Product]
         /// As they were when they came.
-        public var customers: [Customer]
-        public var deeds: [Deed]
+        public var customers: [Customer] = []
+        public var deeds: [Deed] = []
+
+        init(of world: World, environment: Environment, seed: UInt64) {
+            self.environment = environment
+            renewals = world.renewals
+            renewalLimit = world.renewalLimit
+            graceDays = world.graceDays
+            self.seed = seed
+            products = world.products.values.sorted { $0.id < $1.id }
+        }
+
+        /// Adds products as they are before anything is done to them, or replaces those of the same id.
+        mutating func add(_ added: [Product]) {
+            for product in added {
+                products.removeAll { $0.id == product.id }
+                products.append(product)
+            }
+            products.sort { $0.id < $1.id }
+        }
     }
 
     /// One thing that was done, in the words of scenario files (docs/scenarios.md).
@@ -37,28 +55,18 @@ extension SimulatedAppStore {
         public var holdings: [String: [String]]
     }
 
-    /// The store's story so far.
-    public var story: Story {
-        Story(
-            environment: environment,
-            renewals: world.renewals,
-            renewalLimit: world.renewalLimit,
-            graceDays: world.graceDays,
-            seed: seed,
-            products: storyProducts.values.sorted { $0.id < $1.id },
-            customers: storyCustomers,
-            deeds: deeds
-        )
-    }
-
     func note(_ act: String?, _ customer: String?, _ details: [Deed.Detail] = []) async {
         guard let onDeed else { return }
         let now = await clock.now
         let concerned = customer.map { [$0] } ?? customers().map(\.id)
-        var holdings: [String: [String]] = [:]
-        for id in concerned where isAnswerable(for: id) { holdings[id] = held(by: id, at: now) }
-        deeds.append(
-            Deed(at: now, act: act, customer: customer, details: details, holdings: holdings)
+        story.deeds.append(
+            Deed(
+                at: now,
+                act: act,
+                customer: customer,
+                details: details,
+                holdings: Deed.holdings(of: concerned, in: world)
+            )
         )
         onDeed(story)
     }
@@ -90,10 +98,22 @@ extension SimulatedAppStore {
     func noteTime() async {
         await note(nil, nil)
     }
+}
+
+extension SimulatedAppStore.Deed {
+    /// The products of those customers about whom the app's server was told everything.
+    fileprivate static func holdings(of customers: [String], in world: World) -> [String: [String]]
+    {
+        var holdings: [String: [String]] = [:]
+        for id in customers where isAnswerable(for: id, in: world) {
+            holdings[id] = held(by: id, in: world)
+        }
+        return holdings
+    }
 
     /// Whether the app's server can know what a customer has: it was told everything, and the
     /// customer's purchases, and nobody else's, name them.
-    private func isAnswerable(for customer: String) -> Bool {
+    private static func isAnswerable(for customer: String, in world: World) -> Bool {
         guard let token = world.customers[customer]?.appAccountToken,
             world.transactionsOf(customer).allSatisfy({
                 $0.ownership == .purchased && $0.appAccountToken == token
@@ -109,9 +129,9 @@ extension SimulatedAppStore {
     }
 
     /// How long a non-renewing purchase lasts is not the store's to know.
-    private func held(by customer: String, at now: Int64) -> [String] {
+    private static func held(by customer: String, in world: World) -> [String] {
         let products = world.transactionsOf(customer)
-            .filter { $0.kind != .nonRenewing && isCurrent($0, at: now) }
+            .filter { $0.kind != .nonRenewing && Purchases.isCurrent(world, $0) }
             .map(\.productID)
         return Set(products).sorted()
     }

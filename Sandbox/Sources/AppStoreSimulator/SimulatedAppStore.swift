@@ -32,8 +32,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     /// Keys for the App Store Server API; the first one is the store's own.
     public private(set) var apiKeys: [APIKey]
     var world: World
-    private var faults: Faults
-    private var faultRandom: SeededRandom
+    private var delivery: Delivery
     private var rateLimits: RateLimits?
     private let responder: OCSPResponder
     private var ocspAnswer = OCSPResponder.Answer.good
@@ -45,16 +44,13 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         var now: Int64
     }
 
-    let seed: UInt64
+    /// The store's story so far.
+    public internal(set) var story: Story
     let onDeed: (@Sendable (Story) -> Void)?
-    var deeds: [Deed] = []
     /// By request id; not kept between runs.
     var performanceTests: [String: PerformanceTest] = [:]
-    var storyCustomers: [Customer] = []
-    /// What is sold, before prices are raised and products withdrawn.
-    var storyProducts: [String: Product] = [:]
     private var lastNow: Int64 = 0
-    /// The date of the newest signature; see `tell`.
+    /// The date of the newest signature; see `NotificationSigner`.
     var lastSigned: Int64 = 0
 
     /// The instant at which the store in a state file was left, so that a clock can go on there.
@@ -104,12 +100,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         stateFile = try configuration.statePath.map { try StateFile($0) }
         realtimeLimit = configuration.realtimeLimit
         environment = configuration.environment
-        faults = configuration.faults
-        seed = configuration.seed
+        delivery = Delivery(configuration)
         onDeed = configuration.onDeed
-        faultRandom = SeededRandom(
-            seed: (configuration.faultSeed ?? configuration.seed) ^ 0xF4017
-        )
         if configuration.enforcesRateLimits {
             rateLimits = RateLimits(environment: configuration.environment)
         }
@@ -125,20 +117,19 @@ public actor SimulatedAppStore: VirtualClock.Participant {
             for product in configuration.products { world.products[product.id] = product }
             if let url = configuration.notificationURL { world.notificationURL = url }
         } else {
-            if let bytes = configuration.authority {
-                let snapshot = try JSONDecoder().decode(
-                    CertificateAuthority.Snapshot.self,
-                    from: bytes
-                )
-                authority = try CertificateAuthority(snapshot)
-            } else {
-                authority = try CertificateAuthority.generate(ocspURL: configuration.ocspURL)
-            }
+            authority =
+                if let bytes = configuration.authority {
+                    try CertificateAuthority(
+                        JSONDecoder().decode(CertificateAuthority.Snapshot.self, from: bytes)
+                    )
+                } else {
+                    try CertificateAuthority.generate(ocspURL: configuration.ocspURL)
+                }
             var fresh = World(configuration)
             apiKeys = [APIKey.generate(using: &fresh.random)]
             world = fresh
         }
-        storyProducts = world.products
+        story = Story(of: world, environment: environment, seed: configuration.seed)
         rootDER = authority.snapshot.root.certificate
         signer = try PayloadSigner(authority)
         responder = try OCSPResponder(authority)
@@ -185,10 +176,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
 
     /// Adds products, or replaces those of the same id.
     public func setProducts(_ products: [Product]) {
-        for product in products {
-            world.products[product.id] = product
-            storyProducts[product.id] = product
-        }
+        for product in products { world.products[product.id] = product }
+        story.add(products)
         save()
     }
 
@@ -201,7 +190,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
 
     /// What goes wrong from now on.
     public func setFaults(_ faults: Faults) async {
-        self.faults = faults
+        delivery.faults = faults
         await note("faults", nil, faults.details)
     }
 
@@ -241,14 +230,14 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         while let entry = world.nextDue(), entry.instant <= instant {
             switch entry.subject {
             case .subscription(let id):
-                world.performDue(id, at: entry.instant)
+                Billing.performDue(&world, id, at: entry.instant)
                 await tell(at: entry.instant)
             case .consumptionRequest(let id):
-                world.repeatConsumptionRequest(id, at: entry.instant)
+                ConsumptionRequests.repeatRequest(&world, id, at: entry.instant)
                 await tell(at: entry.instant)
             case .notification(let id):
                 lastNow = max(lastNow, instant)
-                world.beginAttempt(id)
+                Delivery.begin(&world, id)
                 await attempt(id, at: instant)
                 save()
             }
@@ -259,7 +248,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
 
     /// Makes one change, keeps it, and tells the app's server.
     func change<Result: Sendable>(
-        _ body: (inout World, Int64) throws -> Result
+        _ body: @Sendable (inout World, Int64) throws -> Result
     ) async throws -> Result {
         let now = await clock.now
         let result = try body(&world, now)
@@ -267,98 +256,63 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         return result
     }
 
+    /// Makes one change of which nobody is told, and keeps it.
+    func keep<Result: Sendable>(
+        _ body: @Sendable (inout World, Int64) throws -> Result
+    ) async throws -> Result {
+        let now = await clock.now
+        let result = try body(&world, now)
+        save()
+        return result
+    }
+
+    /// Makes an answer of the App Store Server API.
+    func answer<Answer: Sendable>(
+        _ make: @Sendable (ServerAnswers) throws -> Answer
+    ) async throws -> Answer {
+        let now = await clock.now
+        return try make(
+            ServerAnswers(
+                world: world,
+                environment: environment,
+                signer: signer,
+                now: now,
+                signedDate: max(now, lastSigned)
+            )
+        )
+    }
+
     /// Signs what was announced and sends it.
     private func tell(at now: Int64) async {
         lastNow = max(lastNow, now)
-        let announcements = world.announcements
-        world.announcements = []
-        var sent: [String] = []
-        for announcement in announcements {
-            // Two statements about one thing never bear the same date, even while the clock stands.
-            lastSigned = max(now, lastSigned + 1)
-            guard let notification = sign(announcement, at: lastSigned) else { continue }
-            world.notifications[notification.id] = notification
-            world.notificationOrder.append(notification.id)
-            if let token = announcement.testToken { world.testTokens[token] = notification.id }
-            if notification.url != nil { sent.append(notification.id) }
-        }
+        let sent = NotificationSigner(
+            environment: environment,
+            signer: signer,
+            authority: authority
+        )
+        .signAnnouncements(of: &world, at: now, lastSigned: &lastSigned)
         save()
         guard !sent.isEmpty else { return }
         for id in sent { await attemptFirst(id, at: now) }
         save()
     }
 
-    private func sign(_ announcement: Announcement, at now: Int64) -> Notification? {
-        let payload = notificationPayload(announcement, at: now)
-        guard let signed = try? signer.sign(payload) else { return nil }
-        var notification = Notification(
-            id: payload.notificationUUID,
-            type: announcement.type,
-            subtype: announcement.subtype,
-            signedDate: now,
-            signedPayload: signed,
-            transactionID: announcement.transaction?.id,
-            originalTransactionID: announcement.transaction?.originalID,
-            url: world.notificationURL
-        )
-        // A test is sent in version 2 whatever the app has chosen.
-        if world.notificationVersion == 1, announcement.type != "TEST" {
-            notification.versionOneBody = versionOneBody(announcement, at: now)
-            if notification.versionOneBody == nil { notification.url = nil }
-        }
-        return notification
-    }
-
     private func attemptFirst(_ id: String, at now: Int64) async {
-        var wait: Int64 = 0
-        if chance(faults.delay) {
-            wait = 1 + Int64(faultRandom.next() % UInt64(max(1, faults.longestDelay)))
-        } else if chance(faults.reorder) {
-            wait = 1
-        }
-        guard wait == 0 else {
-            world.notifications[id]?.nextAttempt = now + wait
-            world.dues.insert(.notification(id), at: now + wait)
-            return
-        }
+        let wait = delivery.delay()
+        guard wait == 0 else { return Delivery.postpone(&world, id, until: now + wait) }
         await attempt(id, at: now)
     }
 
     private func attempt(_ id: String, at now: Int64) async {
-        guard let notification = world.notifications[id], let url = notification.url else { return }
-        let result: SendAttemptResult
-        if faults.isOutage(at: now) || chance(faults.drop) {
-            result = .noResponse
-        } else {
-            var payload = notification.signedPayload
-            if chance(faults.corrupt) { payload = Self.damaged(payload) }
-            let message =
-                notification.versionOneBody.map(Message.versionOne) ?? .signedPayload(payload)
-            let isTwice = chance(faults.duplicate)
-            result = await deliver(message, url)
-            if isTwice { _ = await deliver(message, url) }
-        }
-        let isLate = result == .success && chance(faults.slow)
-        world.recordAttempt(id, at: now, result: isLate ? .timedOut : result)
-    }
-
-    private func chance(_ share: Double) -> Bool {
-        guard share > 0 else { return false }
-        return Double(faultRandom.next() >> 11) / Double(1 << 53) < share
+        guard let notification = world.notifications[id],
+            let attempt = delivery.attempt(notification, at: now)
+        else { return }
+        let result = await attempt.send(deliver)
+        Delivery.record(&world, id, at: now, result: delivery.seen(result))
     }
 
     /// Whether this call of the App Store Server API is to fail.
-    func failsCall() -> Bool {
-        chance(faults.apiErrors)
-    }
-
-    /// The payload with one character of its signature changed.
-    private static func damaged(_ payload: String) -> String {
-        var characters = Array(payload)
-        let index = max(0, characters.count - 20)
-        characters[index] = characters[index] == "A" ? "B" : "A"
-        return String(characters)
-    }
+    func failsCall() -> Bool { delivery.failsCall() }
 
     // MARK: - Keeping
 

@@ -24,7 +24,9 @@ struct ConnectReportRoutes: Sendable {
             guard kind == .sales || query["frequency"] == "DAILY",
                 let span = try query.span()
             else { throw ConnectError.invalid("frequency") }
-            return try await answer(store.salesReport(kind, from: span.from, to: span.to))
+            return try await answer(
+                store.report(until: span.to) { $0.report(kind, from: span.from, to: span.to) }
+            )
         }
         api.get("financeReports") { [store] request, _ in
             let query = try ReportQuery(
@@ -35,7 +37,9 @@ struct ConnectReportRoutes: Sendable {
                 throw ConnectError.invalid("reportType")
             }
             let span = try FiscalMonth(query["reportDate"]).span
-            return try await answer(store.financeReport(from: span.from, to: span.to))
+            return try await answer(
+                store.report(until: span.to) { $0.finance(from: span.from, to: span.to) }
+            )
         }
     }
 
@@ -51,19 +55,12 @@ struct ConnectReportRoutes: Sendable {
 
 extension SimulatedAppStore {
     /// Nil where there is nothing to report, or the time is not over yet.
-    func salesReport(_ kind: ReportQuery.Kind, from: Int64, to: Int64) async -> Data? {
+    func report(
+        until to: Int64,
+        _ write: @Sendable (ConnectReports) -> Data?
+    ) async -> Data? {
         guard await clock.now >= to else { return nil }
-        return switch kind {
-        case .sales: world.salesReport(from: from, to: to)
-        case .subscription: world.subscriptionReport(day: from)
-        case .subscriptionEvent: world.subscriptionEventReport(day: from)
-        case .subscriber: world.subscriberReport(day: from)
-        }
-    }
-
-    func financeReport(from: Int64, to: Int64) async -> Data? {
-        guard await clock.now >= to else { return nil }
-        return world.financeReport(from: from, to: to)
+        return write(ConnectReports(world: world))
     }
 }
 

@@ -1,9 +1,12 @@
 import Foundation
 
 /// Version 1 notifications, deprecated in 2023 and never signed.
-extension SimulatedAppStore {
+struct VersionOne {
+    let world: World
+    let environment: SimulatedAppStore.Environment
+
     /// Version 1's name for a version 2 type, as far as it has one.
-    static func versionOneType(_ announcement: Announcement) -> String? {
+    private static func type(_ announcement: Announcement) -> String? {
         switch (announcement.type, announcement.subtype) {
         case ("SUBSCRIBED", "INITIAL_BUY"): "INITIAL_BUY"
         case ("SUBSCRIBED", _), ("DID_CHANGE_RENEWAL_PREF", "UPGRADE"), ("OFFER_REDEEMED", _):
@@ -22,21 +25,17 @@ extension SimulatedAppStore {
     }
 
     /// The JSON body of a version 1 notification; `nil` when it has no name for it.
-    func versionOneBody(_ announcement: Announcement, at now: Int64) -> String? {
-        guard let type = Self.versionOneType(announcement),
+    func body(
+        _ announcement: Announcement,
+        signedBy authority: CertificateAuthority,
+        at now: Int64
+    ) -> String? {
+        guard let type = Self.type(announcement),
             let customer = announcement.transaction.flatMap({ world.customers[$0.customer] })
         else { return nil }
         let legacy = LegacyReceipt(world: world)
         let name = environment == .sandbox ? "Sandbox" : "PROD"
-        let shown = world.transactionsOf(customer.id)
-            .filter { $0.kind != .consumable || !$0.isFinished }
-        let latest = try? AppReceipt.sign(
-            customer,
-            transactions: shown,
-            in: world,
-            created: now,
-            by: authority
-        )
+        let latest = try? AppReceipt.sign(customer, in: world, created: now, by: authority)
         var body: [String: LegacyJSON] = [
             "notification_type": .string(type), "password": .string(world.sharedSecret),
             "environment": .string(name), "bid": .string(world.bundleID), "bvrs": .string("1"),

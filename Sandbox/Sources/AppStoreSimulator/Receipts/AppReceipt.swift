@@ -21,11 +21,10 @@ struct AppReceipt: Sendable {
     private static let sha256: [UInt64] = [2, 16, 840, 1, 101, 3, 4, 2, 1]
     private static let ecdsaWithSHA256: [UInt64] = [1, 2, 840, 10045, 4, 3, 2]
 
-    /// Builds and signs the receipt of one customer.
+    /// Builds and signs the receipt of one customer, which leaves out finished consumables.
     static func sign(
-        _ customer: SimulatedAppStore.Customer,
-        transactions: [SimulatedAppStore.Transaction],
-        in world: SimulatedAppStore.World,
+        _ customer: Customer,
+        in world: World,
         created: Int64,
         by authority: CertificateAuthority
     ) throws -> Data {
@@ -43,7 +42,9 @@ struct AppReceipt: Sendable {
             attribute(19, .utf8("1.0")),
             attribute(21, .ia5("")),
         ]
-        attributes += transactions.map { attribute(17, inApp($0)) }
+        attributes += world.transactionsOf(customer.id)
+            .filter { $0.kind != .consumable || !$0.isFinished }
+            .map { attribute(17, inApp($0)) }
         let payload = DERValue.set(attributes).bytes
         let signature = try authority.signingKey.signature(for: Data(payload))
         let leaf = try Certificate(
@@ -115,7 +116,7 @@ struct AppReceipt: Sendable {
         .sequence([.integer(type), .integer(1), .octets(raw)])
     }
 
-    private static func inApp(_ transaction: SimulatedAppStore.Transaction) -> DERValue {
+    private static func inApp(_ transaction: Transaction) -> DERValue {
         func date(_ instant: Int64?) -> DERValue {
             .ia5(instant.map(LegacyDate.rfc3339) ?? "")
         }
@@ -135,7 +136,7 @@ struct AppReceipt: Sendable {
             attribute(1713, .integer(isTrial == true ? 1 : 0)),
             attribute(1719, .integer(transaction.offer?.kind == .introductory ? 1 : 0)),
         ]
-        let kinds: [SimulatedAppStore.Product.Kind: Int64] = [
+        let kinds: [Product.Kind: Int64] = [
             .nonConsumable: 0, .consumable: 1, .nonRenewing: 2, .autoRenewable: 3,
         ]
         attributes.append(attribute(1707, .integer(kinds[transaction.kind] ?? 0)))

@@ -1,58 +1,57 @@
-extension SimulatedAppStore {
-    /// The app's images, messages, defaults and realtime URL.
-    struct Retention: Codable, Sendable {
-        /// Apple's review of an image or a message.
-        enum State: String, Codable, Sendable {
-            case pending = "PENDING"
-            case approved = "APPROVED"
-            case rejected = "REJECTED"
-        }
+/// Retention messaging: the app's images, messages, defaults and realtime URL
+/// (<https://developer.apple.com/documentation/retentionmessaging>).
+struct Retention: Codable, Sendable {
+    /// Apple's review of an image or a message.
+    enum State: String, Codable, Sendable {
+        case pending = "PENDING"
+        case approved = "APPROVED"
+        case rejected = "REJECTED"
+    }
 
-        /// The size of an image.
-        enum ImageSize: String, Codable, Sendable {
-            case fullSize = "FULL_SIZE"
-            case bulletPoint = "BULLET_POINT"
-        }
+    /// The size of an image.
+    enum ImageSize: String, Codable, Sendable {
+        case fullSize = "FULL_SIZE"
+        case bulletPoint = "BULLET_POINT"
+    }
 
-        /// An uploaded image, without its bytes: nothing here shows them.
-        struct Image: Codable, Sendable {
-            var id: String
-            var size: ImageSize
-            var state: State
-        }
+    /// An uploaded image, without its bytes: nothing here shows them.
+    struct Image: Codable, Sendable {
+        var id: String
+        var size: ImageSize
+        var state: State
+    }
 
-        /// An uploaded message.
-        struct Message: Codable, Sendable {
-            var id: String
-            var content: RetentionMessageContent
-            var state: State
-        }
+    /// An uploaded message.
+    struct Message: Codable, Sendable {
+        var id: String
+        var content: RetentionMessageContent
+        var state: State
+    }
 
-        /// The product and the language that a default message is for.
-        struct Place: Codable, Hashable, Sendable {
-            var product: String
-            var locale: String
-        }
+    /// The product and the language that a default message is for.
+    struct Place: Codable, Hashable, Sendable {
+        var product: String
+        var locale: String
+    }
 
-        /// In the order of their upload.
-        var images: [Image] = []
-        /// In the order of their upload.
-        var messages: [Message] = []
-        /// Message identifiers.
-        var defaults: [Place: String] = [:]
-        /// The app's `Get Retention Message` endpoint.
-        var realtimeURL: String?
-        /// True once the endpoint has passed a performance test.
-        var hasPassedTest = false
+    /// In the order of their upload.
+    var images: [Image] = []
+    /// In the order of their upload.
+    var messages: [Message] = []
+    /// Message identifiers.
+    var defaults: [Place: String] = [:]
+    /// The app's `Get Retention Message` endpoint.
+    var realtimeURL: String?
+    /// True once the endpoint has passed a performance test.
+    var hasPassedTest = false
 
-        func image(_ id: String) -> Image? { images.first { $0.id == id } }
-        func message(_ id: String) -> Message? { messages.first { $0.id == id } }
+    func image(_ id: String) -> Image? { images.first { $0.id == id } }
+    func message(_ id: String) -> Message? { messages.first { $0.id == id } }
 
-        /// True where a message and all of its images may be shown.
-        func isApproved(_ message: Message) -> Bool {
-            message.state == .approved
-                && message.content.imageIDs.allSatisfy { image($0)?.state == .approved }
-        }
+    /// True where a message and all of its images may be shown.
+    func isApproved(_ message: Message) -> Bool {
+        message.state == .approved
+            && message.content.imageIDs.allSatisfy { image($0)?.state == .approved }
     }
 }
 

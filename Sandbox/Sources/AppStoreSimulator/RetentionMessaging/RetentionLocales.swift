@@ -1,4 +1,4 @@
-extension SimulatedAppStore {
+extension Retention {
     /// The locale short codes of the App Store
     /// (<https://developer.apple.com/documentation/appstoreconnectapi/managing-metadata-in-your-app-by-using-locale-shortcodes>).
     static let locales: Set<String> = [

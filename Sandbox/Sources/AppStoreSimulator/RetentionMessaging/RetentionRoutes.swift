@@ -20,61 +20,76 @@ struct RetentionRoutes: Sendable {
     }
 
     private func addImages(to messaging: RouterGroup<BasicRequestContext>) {
-        messaging.get("image/list") { [store] _, _ in try Response.json(await store.imageList()) }
+        messaging.get("image/list") { [store] _, _ in
+            try Response.json(await store.retention.imageList)
+        }
         messaging.put("image/:id") { [store] request, context in
             let bytes = try await request.body.collect(upTo: Self.largestImage)
-            try await store.uploadImage(
-                try context.parameters.require("id"),
-                Data(bytes.readableBytesView),
-                size: request.uri.queryParameters.get("imageSize")
-            )
+            let id = try context.parameters.require("id")
+            let size = request.uri.queryParameters.get("imageSize")
+            try await store.changeRetention { retention, _ in
+                try retention.uploadImage(
+                    id,
+                    Data(bytes.readableBytesView),
+                    size: size,
+                    in: store.environment
+                )
+            }
             return Response.empty()
         }
         messaging.delete("image/:id") { [store] _, context in
-            try await store.deleteImage(try context.parameters.require("id"))
+            let id = try context.parameters.require("id")
+            try await store.changeRetention { retention, _ in try retention.deleteImage(id) }
             return Response.empty()
         }
     }
 
     private func addMessages(to messaging: RouterGroup<BasicRequestContext>) {
         messaging.get("message/list") { [store] _, _ in
-            try Response.json(await store.messageList())
+            try Response.json(await store.retention.messageList)
         }
         messaging.put("message/:id") { [store] request, context in
-            try await store.uploadMessage(
-                try context.parameters.require("id"),
-                try await request.body(orThrow: .badRequest)
-            )
+            let id = try context.parameters.require("id")
+            let content: RetentionMessageContent = try await request.body(orThrow: .badRequest)
+            try await store.changeRetention { retention, _ in
+                try retention.uploadMessage(id, content, in: store.environment)
+            }
             return Response.empty()
         }
         messaging.delete("message/:id") { [store] _, context in
-            try await store.deleteMessage(try context.parameters.require("id"))
+            let id = try context.parameters.require("id")
+            try await store.changeRetention { retention, _ in try retention.deleteMessage(id) }
             return Response.empty()
         }
     }
 
     private func addDefaults(to messaging: RouterGroup<BasicRequestContext>) {
         messaging.put("default/:product/:locale") { [store] request, context in
-            try await store.setDefaultMessage(
-                try await request.body(orThrow: .badRequest),
-                product: try context.parameters.require("product"),
-                locale: try context.parameters.require("locale")
-            )
+            let body: DefaultMessage = try await request.body(orThrow: .badRequest)
+            let (product, locale) = try context.place()
+            try await store.changeRetention { retention, world in
+                try retention.setDefaultMessage(
+                    body,
+                    product: product,
+                    locale: locale,
+                    in: world
+                )
+            }
             return Response.empty()
         }
         messaging.get("default/:product/:locale") { [store] _, context in
-            try Response.json(
-                await store.defaultMessage(
-                    product: try context.parameters.require("product"),
-                    locale: try context.parameters.require("locale")
-                )
+            let (product, locale) = try context.place()
+            return try Response.json(
+                await store.answer {
+                    try $0.retention.defaultMessage(product: product, locale: locale, in: $0.world)
+                }
             )
         }
         messaging.delete("default/:product/:locale") { [store] _, context in
-            try await store.deleteDefaultMessage(
-                product: try context.parameters.require("product"),
-                locale: try context.parameters.require("locale")
-            )
+            let (product, locale) = try context.place()
+            try await store.changeRetention { retention, world in
+                try retention.deleteDefaultMessage(product: product, locale: locale, in: world)
+            }
             return Response.empty()
         }
     }
@@ -82,14 +97,16 @@ struct RetentionRoutes: Sendable {
     private func addRealtime(to messaging: RouterGroup<BasicRequestContext>) {
         messaging.put("realtime/url") { [store] request, _ in
             let body: RealtimeURL = try await request.body(orThrow: .badRequestRealtimeURL)
-            try await store.setRealtimeURL(body.realtimeURL)
+            try await store.changeRetention { retention, _ in
+                try retention.setRealtimeURL(body.realtimeURL, in: store.environment)
+            }
             return Response.empty()
         }
         messaging.get("realtime/url") { [store] _, _ in
-            try Response.json(await store.realtimeURL())
+            try Response.json(await store.retention.configuredURL())
         }
         messaging.delete("realtime/url") { [store] _, _ in
-            try await store.deleteRealtimeURL()
+            try await store.changeRetention { retention, _ in try retention.deleteRealtimeURL() }
             return Response.empty()
         }
     }
@@ -109,9 +126,16 @@ struct RetentionRoutes: Sendable {
     }
 }
 
+extension RequestContext {
+    /// The product and the language that a default message is for.
+    fileprivate func place() throws -> (product: String, locale: String) {
+        (try parameters.require("product"), try parameters.require("locale"))
+    }
+}
+
 extension RetentionRoutes {
-    private struct Review: Decodable {
-        var state: SimulatedAppStore.Retention.State
+    private struct Review: Decodable, Sendable {
+        var state: Retention.State
     }
 
     private struct Locale: Decodable {
@@ -131,17 +155,24 @@ extension RetentionRoutes {
         }
         control.post("retention/images/:id/review") { [store] request, context in
             let body: Review = try await request.control()
-            try await store.reviewImage(try context.parameters.require("id"), body.state)
-            return try Response.json(await store.imageList())
+            let id = try context.parameters.require("id")
+            try await store.changeRetention { retention, _ in
+                try retention.reviewImage(id, body.state)
+            }
+            return try Response.json(await store.retention.imageList)
         }
         control.post("retention/messages/:id/review") { [store] request, context in
             let body: Review = try await request.control()
-            try await store.reviewMessage(try context.parameters.require("id"), body.state)
-            return try Response.json(await store.messageList())
+            let id = try context.parameters.require("id")
+            try await store.changeRetention { retention, _ in
+                try retention.reviewMessage(id, body.state)
+            }
+            return try Response.json(await store.retention.messageList)
         }
         control.post("retention/pass_performance_test") { [store] request, _ in
             try await request.requireNoKeys()
-            await store.passPerformanceTest()
+            // A performance test runs in the sandbox, which is another process here.
+            await store.changeRetention { retention, _ in retention.hasPassedTest = true }
             return Response.empty()
         }
     }

@@ -71,7 +71,12 @@ extension SimulatedAppStore {
             )
             if let reply = answer.reply {
                 do {
-                    var shown = try choice(reply, for: subscription)
+                    var shown = try ShownRetentionMessage(
+                        chosenBy: reply,
+                        for: subscription,
+                        in: &world,
+                        signatures: offerSignatures
+                    )
                     shown.request = asked
                     save()
                     return shown
@@ -87,18 +92,17 @@ extension SimulatedAppStore {
         if let message = retention.defaults[place].flatMap(retention.message),
             retention.isApproved(message)
         {
-            var shown = Self.shown(message, .defaultMessage)
+            var shown = ShownRetentionMessage(message, .defaultMessage)
             shown.request = request
             return shown
         }
         return ShownRetentionMessage(source: .none, request: request)
     }
+}
 
-    private static func shown(
-        _ message: Retention.Message,
-        _ source: ShownRetentionMessage.Source
-    ) -> ShownRetentionMessage {
-        ShownRetentionMessage(
+extension SimulatedAppStore.ShownRetentionMessage {
+    fileprivate init(_ message: Retention.Message, _ source: Source) {
+        self.init(
             source: source,
             messageIdentifier: message.id,
             header: message.content.header,
@@ -107,41 +111,53 @@ extension SimulatedAppStore {
     }
 
     /// The content that a reply chooses.
-    private func choice(
-        _ reply: RealtimeReply,
-        for subscription: Subscription
-    ) throws -> ShownRetentionMessage {
+    fileprivate init(
+        chosenBy reply: RealtimeReply,
+        for subscription: Subscription,
+        in world: inout World,
+        signatures: OfferSignatures
+    ) throws {
         if let message = reply.message {
-            return Self.shown(
-                try approved(message.messageIdentifier, withImage: true),
+            self.init(
+                try Self.approved(message.messageIdentifier, withImage: true, in: world),
                 .realtime
             )
-        }
-        if let alternate = reply.alternateProduct {
-            let message = try approved(alternate.messageIdentifier, withImage: false)
-            try requireGroup(of: subscription, includes: alternate.productId)
+        } else if let alternate = reply.alternateProduct {
+            let message = try Self.approved(
+                alternate.messageIdentifier,
+                withImage: false,
+                in: world
+            )
+            try Self.requireGroup(of: subscription, includes: alternate.productId, in: world)
             guard alternate.productId != subscription.productID else {
                 throw Refusal.invalid("\(alternate.productId) is the plan that they have.")
             }
-            var shown = Self.shown(message, .realtime)
-            shown.productID = alternate.productId
-            return shown
+            self.init(message, .realtime)
+            productID = alternate.productId
+        } else if let offer = reply.promotionalOffer {
+            let message = try Self.approved(offer.messageIdentifier, withImage: false, in: world)
+            let (product, identifier) = try Self.check(
+                offer,
+                for: subscription,
+                in: &world,
+                signatures: signatures
+            )
+            self.init(message, .realtime)
+            productID = product
+            offerIdentifier = identifier
+        } else {
+            throw Refusal.invalid(
+                "advancedCommerceInfo is for Advanced Commerce subscriptions only."
+            )
         }
-        if let offer = reply.promotionalOffer {
-            let message = try approved(offer.messageIdentifier, withImage: false)
-            let (product, identifier) = try check(offer, for: subscription)
-            var shown = Self.shown(message, .realtime)
-            shown.productID = product
-            shown.offerIdentifier = identifier
-            return shown
-        }
-        throw Refusal.invalid("advancedCommerceInfo is for Advanced Commerce subscriptions only.")
     }
 
-    private func approved(
+    private static func approved(
         _ id: String,
-        withImage mayHaveImage: Bool
+        withImage mayHaveImage: Bool,
+        in world: World
     ) throws(Refusal) -> Retention.Message {
+        let retention = world.retention ?? Retention()
         guard let message = retention.message(id.lowercased()) else {
             throw .notFound("message \(id)")
         }
@@ -154,9 +170,10 @@ extension SimulatedAppStore {
         return message
     }
 
-    private func requireGroup(
+    private static func requireGroup(
         of subscription: Subscription,
-        includes product: String
+        includes product: String,
+        in world: World
     ) throws(Refusal) {
         guard world.products[product]?.subscriptionGroup == subscription.group else {
             throw .invalid("\(product) is no plan of the same subscription group.")
@@ -170,13 +187,15 @@ extension SimulatedAppStore {
     }
 
     /// Checks the signature of an offer; its nonce is used up.
-    private func check(
+    private static func check(
         _ offer: RealtimeReply.PromotionalOffer,
-        for subscription: Subscription
+        for subscription: Subscription,
+        in world: inout World,
+        signatures: OfferSignatures
     ) throws -> (product: String, offer: String) {
         let product: String
         let identifier: String
-        let proof: OfferProof
+        let proof: SimulatedAppStore.OfferProof
         var token = subscription.appAccountToken
         switch (offer.promotionalOfferSignatureV2, offer.promotionalOfferSignatureV1) {
         case (let jws?, nil):
@@ -202,14 +221,15 @@ extension SimulatedAppStore {
         default:
             throw Refusal.invalid("A promotional offer has one signature, of either version.")
         }
-        try requireGroup(of: subscription, includes: product)
+        try requireGroup(of: subscription, includes: product, in: world)
         guard
             world.products[product]?.offers.contains(where: {
                 $0.id == identifier && $0.kind == .promotional
             }) ?? false
         else { throw Refusal.notFound("promotional offer \(identifier)") }
-        _ = try check(
+        _ = try signatures.check(
             proof,
+            in: &world,
             offer: identifier,
             productID: product,
             customer: subscription.customer,

@@ -8,39 +8,41 @@ struct GroupRoutes: Sendable {
         guard store.environment == .sandbox else { return }
         let groups = router.group("groups/v1").add(middleware: TokenMiddleware(store: store))
         groups.get("currentGroups/:id") { [store] _, context in
-            try Response.json(await store.groups(of: try context.parameters.require("id")))
+            let id = try context.parameters.require("id")
+            return try Response.json(await store.answer { try $0.groups(of: id) })
         }
         groups.get("group/:id") { [store] request, context in
-            try Response.json(
-                await store.members(
-                    ofGroup: try context.parameters.require("id"),
-                    limit: request.uri.queryParameters.get("limit"),
-                    token: request.uri.queryParameters.get("paginationToken")
-                )
+            let id = try context.parameters.require("id")
+            let limit = request.uri.queryParameters.get("limit")
+            let token = request.uri.queryParameters.get("paginationToken")
+            return try Response.json(
+                await store.answer { try $0.members(ofGroup: id, limit: limit, token: token) }
             )
         }
         groups.get("transactions/:id/seats") { [store] _, context in
-            try Response.json(await store.seatInfo(of: try context.parameters.require("id")))
+            let id = try context.parameters.require("id")
+            return try Response.json(await store.answer { try SeatClaims.info($0.world, of: id) })
         }
         groups.post("transactions/:id/seats") { [store] request, context in
             let body: ClaimSeatRequest = try await request.body(orThrow: .badRequest)
+            let id = try context.parameters.require("id")
             return try Response.json(
-                await store.claimSeat(body, of: try context.parameters.require("id"))
+                await store.keep { world, _ in try SeatClaims.claim(&world, body, of: id) }
             )
         }
         groups.delete("transactions/:id/seats/:claim") { [store] _, context in
-            try await store.unclaimSeat(
-                try context.parameters.require("claim"),
-                of: try context.parameters.require("id")
-            )
+            let claim = try context.parameters.require("claim")
+            let id = try context.parameters.require("id")
+            try await store.keep { world, _ in try SeatClaims.unclaim(&world, claim, of: id) }
             return Response.empty()
         }
         groups.post("transactions/:id/seats/:claim/associate") { [store] request, context in
-            try await store.associateSeat(
-                try context.parameters.require("claim"),
-                of: try context.parameters.require("id"),
-                with: try await request.body(orThrow: .badRequest)
-            )
+            let claim = try context.parameters.require("claim")
+            let id = try context.parameters.require("id")
+            let body: AssociateSeatRequest = try await request.body(orThrow: .badRequest)
+            try await store.keep { world, _ in
+                try SeatClaims.associate(&world, claim, of: id, with: body)
+            }
             return Response.empty()
         }
     }

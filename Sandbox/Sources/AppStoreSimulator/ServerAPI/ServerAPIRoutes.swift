@@ -32,39 +32,53 @@ struct ServerAPIRoutes: Sendable {
 
     private func addTransactions(to api: RouterGroup<BasicRequestContext>) {
         api.get("v1/transactions/:id") { [store] _, context in
-            try Response.json(await store.transactionInfo(try context.parameters.require("id")))
+            let id = try context.parameters.require("id")
+            return try Response.json(await store.answer { try $0.transactionInfo(id) })
         }
         api.get("v1/transactions/appTransactions/:id") { [store] _, context in
             try Response.json(await store.appTransactionInfo(try context.parameters.require("id")))
         }
         api.put("v1/transactions/:id/appAccountToken") { [store] request, context in
             let body: AppAccountTokenRequest = try await request.body(orThrow: .badRequest)
-            try await store.setAppAccountToken(
-                body.appAccountToken,
-                of: try context.parameters.require("id")
-            )
+            let id = try context.parameters.require("id")
+            try await store.change { world, now in
+                try TransactionRequests.setAppAccountToken(
+                    &world,
+                    body.appAccountToken,
+                    of: id,
+                    at: now
+                )
+            }
             return Response.empty()
         }
         api.post("v1/transactions/:id/finish") { [store] _, context in
-            try await store.finishByServer(try context.parameters.require("id"))
+            let id = try context.parameters.require("id")
+            try await store.change { world, _ in
+                _ = try world.transaction(requested: id)
+                try Purchases.finish(&world, id)
+            }
             return Response.empty()
         }
         for version in [1, 2] {
             api.put("v\(version)/transactions/consumption/:id") { [store] request, context in
                 let bytes = try await request.bytes()
-                try await store.receiveConsumption(
-                    bytes,
-                    version: version,
-                    of: try context.parameters.require("id")
-                )
+                let id = try context.parameters.require("id")
+                try await store.keep { world, now in
+                    try TransactionRequests.receiveConsumption(
+                        &world,
+                        bytes,
+                        version: version,
+                        of: id,
+                        at: now
+                    )
+                }
                 return Response.empty(.accepted)
             }
         }
         api.get("v1/lookup/:order") { [store] _, context in
             guard store.environment == .production else { throw APIError.badRequest }
-            return try Response.json(
-                await store.lookUp(order: try context.parameters.require("order"))
-            )
+            let order = try context.parameters.require("order")
+            return try Response.json(await store.answer { try $0.lookUp(order: order) })
         }
     }
 
@@ -72,21 +86,19 @@ struct ServerAPIRoutes: Sendable {
         for version in [1, 2] {
             api.get("v\(version)/history/:id") { [store] request, context in
                 let query = try HistoryQuery(request.uri.queryParameters)
+                let id = try context.parameters.require("id")
                 return try Response.json(
-                    await store.history(
-                        of: try context.parameters.require("id"),
-                        query,
-                        withFinishedConsumables: version == 2
-                    )
+                    await store.answer {
+                        try $0.history(of: id, query, withFinishedConsumables: version == 2)
+                    }
                 )
             }
         }
         api.get("v2/refund/lookup/:id") { [store] request, context in
-            try Response.json(
-                await store.refundHistory(
-                    of: try context.parameters.require("id"),
-                    revision: request.uri.queryParameters.get("revision")
-                )
+            let id = try context.parameters.require("id")
+            let revision = request.uri.queryParameters.get("revision")
+            return try Response.json(
+                await store.answer { try $0.refundHistory(of: id, revision: revision) }
             )
         }
     }
@@ -94,18 +106,28 @@ struct ServerAPIRoutes: Sendable {
     private func addNotifications(to api: RouterGroup<BasicRequestContext>) {
         api.post("v1/notifications/history") { [store] request, _ in
             let query = try NotificationHistoryQuery(try await request.bytes())
+            let token = request.uri.queryParameters.get("paginationToken")
             return try Response.json(
-                await store.notificationHistory(
-                    query,
-                    token: request.uri.queryParameters.get("paginationToken")
-                )
+                await store.answer { try $0.notificationHistory(query, token: token) }
             )
         }
         api.post("v1/notifications/test") { [store] _, _ in
-            try Response.json(await store.testNotification())
+            do {
+                return try Response.json(
+                    TestNotificationResponse(
+                        testNotificationToken: await store.requestTestNotification()
+                    )
+                )
+            } catch is Refusal {
+                throw APIError(
+                    4_040_007,
+                    "No App Store Server Notification URL found for provided app. Check that a URL is configured in App Store Connect for this environment."
+                )
+            }
         }
         api.get("v1/notifications/test/:token") { [store] _, context in
-            try Response.json(await store.testNotification(try context.parameters.require("token")))
+            let token = try context.parameters.require("token")
+            return try Response.json(await store.answer { try $0.testNotification(token) })
         }
     }
 
@@ -118,11 +140,9 @@ struct ServerAPIRoutes: Sendable {
                 }
                 return number
             }
+            let id = try context.parameters.require("id")
             return try Response.json(
-                await store.statuses(
-                    of: try context.parameters.require("id"),
-                    only: Set(statuses)
-                )
+                await store.answer { try $0.statuses(of: id, only: Set(statuses)) }
             )
         }
         api.put("v1/subscriptions/extend/mass") { _, _ -> Response in throw APIError.badRequest }
@@ -131,17 +151,21 @@ struct ServerAPIRoutes: Sendable {
             return try Response.json(await store.extendAll(body))
         }
         api.get("v1/subscriptions/extend/mass/:product/:request") { [store] _, context in
-            try Response.json(
-                await store.massExtensionStatus(
-                    product: try context.parameters.require("product"),
-                    request: try context.parameters.require("request")
-                )
+            let product = try context.parameters.require("product")
+            let request = try context.parameters.require("request")
+            return try Response.json(
+                await store.answer {
+                    try ExtensionRequests.status($0.world, product: product, request: request)
+                }
             )
         }
         api.put("v1/subscriptions/extend/:id") { [store] request, context in
             let body: ExtensionRequest = try await request.body(orThrow: .badRequest)
+            let id = try context.parameters.require("id")
             return try Response.json(
-                await store.extend(body, of: try context.parameters.require("id"))
+                await store.change { world, now in
+                    try ExtensionRequests.extend(&world, body, of: id, at: now)
+                }
             )
         }
     }

@@ -35,9 +35,7 @@ extension SimulatedAppStore.Subscription {
     var nextProductID: String { isBound ? productID : autoRenewProductID }
 }
 
-extension SimulatedAppStore.World {
-    typealias Commitment = SimulatedAppStore.Commitment
-
+extension SimulatedAppStore.Renewals {
     /// The commitment that begins with a period, if the plan has one and the period is no offer's
     /// trial or prepaid span.
     func commitment(of product: Product, offer: Offer?, from start: Int64) -> Commitment? {
@@ -47,7 +45,7 @@ extension SimulatedAppStore.World {
         return Commitment(
             number: 1,
             total: total,
-            expires: renewals.end(of: product.period ?? .month, times: total, from: start),
+            expires: end(of: product.period ?? .month, times: total, from: start),
             price: product.commitmentPrice
         )
     }
@@ -66,7 +64,7 @@ extension SimulatedAppStore.World {
         else { return commitment(of: product, offer: offer, from: start) }
         running.number += 1
         if startsAnew {
-            running.expires = renewals.end(
+            running.expires = end(
                 of: product.period ?? .month,
                 times: running.total - running.number + 1,
                 from: start

@@ -10,8 +10,15 @@ extension SimulatedAppStore {
             case year = "Y"
         }
 
+        static let month = Self(count: 1, unit: .month)
+
         let count: Int
         let unit: Unit
+
+        private init(count: Int, unit: Unit) {
+            self.count = count
+            self.unit = unit
+        }
 
         /// - Parameter description: `P<count><D|W|M|Y>` with a count of 1 to 999; else `nil`.
         public init?(_ description: String) {

@@ -58,6 +58,14 @@ extension SimulatedAppStore {
             }
         }
 
+        /// The end of the first period of a plan, which an offer may make shorter or longer.
+        func endOfFirstPeriod(of product: Product, offer: Offer?, from start: Int64) -> Int64 {
+            guard let offer, offer.discount != .payAsYouGo else {
+                return end(of: product.period ?? .month, times: 1, from: start)
+            }
+            return end(of: offer.period, times: offer.count, from: start)
+        }
+
         /// Milliseconds of grace after a period's end.
         func grace(of period: Period, days: Int) -> Int64 {
             let isWeekly = period.months < 0.5

@@ -1,9 +1,10 @@
-extension SimulatedAppStore {
+/// The storefronts of the App Store.
+enum Storefronts {
     /// The App Store's countries and regions by their storefront codes, which are those of
     /// ISO 3166-1 alpha-3, and XKS for Kosovo
     /// (<https://developer.apple.com/documentation/appstoreserverapi/storefrontcountrycode>,
     /// <https://developer.apple.com/help/app-store-connect/reference/app-store-pricing-and-availability-start-times-by-region>).
-    static let storefronts: Set<String> = [
+    static let codes: Set<String> = [
         "AFG", "ALB", "DZA", "AGO", "AIA", "ATG", "ARG", "ARM", "AUS", "AUT", "AZE", "BHS", "BHR",
         "BRB", "BLR", "BEL", "BLZ", "BEN", "BMU", "BTN", "BOL", "BIH", "BWA", "BRA", "VGB", "BRN",
         "BGR", "BFA", "KHM", "CMR", "CAN", "CPV", "CYM", "TCD", "CHL", "CHN", "COL", "COD", "COG",

@@ -46,7 +46,7 @@ extension SimulatedAppStore {
         /// Subscriptions of those to whom seats of this one are assigned.
         public var seatHolders: [String]?
         /// Seats that the app's server has claimed, where the app hosts the invitations.
-        var seatClaims: [World.SeatClaim]?
+        var seatClaims: [Seats.Claim]?
         /// The subscription that this one continues.
         public var previousOriginalID: String?
         /// Whether it is a part of a bundle; `nil`: it stands alone.
@@ -72,6 +72,29 @@ extension SimulatedAppStore {
             case .billingRetry: return billingRetryEnds
             case .expired, .revoked: return nil
             }
+        }
+
+        /// Sets the counters for a period that just began as the first of its kind.
+        mutating func begins(
+            _ product: Product,
+            offer: Offer?,
+            from start: Int64,
+            to end: Int64,
+            lasting renewals: Renewals
+        ) {
+            renewalDate = end
+            self.offer = offer
+            offerPeriodsLeft = 0
+            pendingOffer = nil
+            renewalPrice = product.price
+            commitment = renewals.commitment(of: product, offer: offer, from: start)
+            if let offer, offer.discount == .payAsYouGo {
+                offerPeriodsLeft = offer.count - 1
+                if offer.count > 1 { renewalPrice = offer.price }
+            }
+            let isFullPeriod = offer == nil || offer?.discount == .payAsYouGo
+            anchor = isFullPeriod ? start : end
+            periodsSinceAnchor = isFullPeriod ? 1 : 0
         }
     }
 }

@@ -3,9 +3,9 @@ import Foundation
 extension SimulatedAppStore {
     /// Everything the simulated App Store remembers.
     ///
-    /// Plain and deterministic: each change is a
-    /// method that takes the present instant, and what has to be told to the app's server waits
-    /// in `announcements` until somebody signs and sends it.
+    /// Plain and deterministic: each change is a function of a room beside it, such as `Purchases` or
+    /// `Billing`, that takes the world and the present instant. What has to be told to the app's server
+    /// waits in `announcements` until somebody signs and sends it.
     struct World: Codable, Sendable {
         var environment: Environment
         var bundleID: String
@@ -33,7 +33,7 @@ extension SimulatedAppStore {
         var testTokens: [String: String] = [:]
         var consumptionAnswers: [ConsumptionAnswer] = []
         /// Questions what was consumed that are open, by transaction id.
-        var openConsumptionRequests: [String: OpenConsumptionRequest]?
+        var openConsumptionRequests: [String: ConsumptionRequests.Pending]?
         /// Nonces of signed offers that were used: each is good for one attempt.
         var usedNonces: [String]?
         var massExtensions: [String: MassExtension] = [:]
@@ -178,6 +178,30 @@ extension SimulatedAppStore {
             return subscription
         }
 
+        /// The newest transaction of a subscription.
+        func latestTransaction(of originalID: String) throws(Refusal) -> Transaction {
+            try transaction(try subscription(originalID).latestTransactionID)
+        }
+
+        /// The transactions that represent the running period, the first one first.
+        ///
+        /// What restoring made of them is left out.
+        func period(of subscription: Subscription) -> [Transaction] {
+            guard let latest = transactions[subscription.latestTransactionID] else { return [] }
+            guard latest.additionalReason != nil else { return [latest] }
+            let all = transactionsOf(subscription.customer).filter {
+                $0.originalID == latest.originalID && $0.expiresDate == latest.expiresDate
+                    && $0.productID == latest.productID && $0.additionalReason != nil
+            }
+            var seen: Set<Int64> = []
+            return all.filter { seen.insert($0.purchaseDate).inserted }
+        }
+
+        /// In the order of their first sending.
+        var notificationsInOrder: [Notification] {
+            notificationOrder.compactMap { notifications[$0] }
+        }
+
         /// In the order of purchase.
         func transactionsOf(_ customer: String) -> [Transaction] {
             customers[customer]?.transactionIDs.compactMap { transactions[$0] } ?? []
@@ -227,3 +251,14 @@ extension SimulatedAppStore {
         }
     }
 }
+
+// The store's words, as the rooms write them.
+typealias World = SimulatedAppStore.World
+typealias Customer = SimulatedAppStore.Customer
+typealias Product = SimulatedAppStore.Product
+typealias Offer = SimulatedAppStore.Offer
+typealias Commitment = SimulatedAppStore.Commitment
+typealias Transaction = SimulatedAppStore.Transaction
+typealias Subscription = SimulatedAppStore.Subscription
+typealias Announcement = SimulatedAppStore.Announcement
+typealias Refusal = SimulatedAppStore.Refusal

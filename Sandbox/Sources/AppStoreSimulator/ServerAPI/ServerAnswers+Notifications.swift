@@ -1,21 +1,8 @@
 import Foundation
 import SandboxClock
 
-/// The App Store Server API's calls about notifications.
-extension SimulatedAppStore {
-    func testNotification() async throws -> TestNotificationResponse {
-        do {
-            return TestNotificationResponse(
-                testNotificationToken: try await requestTestNotification()
-            )
-        } catch is Refusal {
-            throw APIError(
-                4_040_007,
-                "No App Store Server Notification URL found for provided app. Check that a URL is configured in App Store Connect for this environment."
-            )
-        }
-    }
-
+/// The App Store Server API's answers about notifications.
+extension ServerAnswers {
     func testNotification(_ token: String) throws(APIError) -> CheckTestNotificationResponse {
         guard token.contains("_"), UUID(uuidString: String(token.prefix(36))) != nil else {
             throw APIError.parameter(4_000_020, "test notification token")
@@ -38,8 +25,7 @@ extension SimulatedAppStore {
     func notificationHistory(
         _ query: NotificationHistoryQuery,
         token: String?
-    ) async throws -> NotificationHistoryResponse {
-        let now = await clock.now
+    ) throws -> NotificationHistoryResponse {
         let days: Int64 = environment == .production ? 180 : 30
         guard query.startDate >= now - days * CivilDate.millisecondsPerDay else {
             throw APIError(
@@ -55,12 +41,12 @@ extension SimulatedAppStore {
         }
         var transactions: Set<String>?
         if let id = query.transactionID {
-            let customer = try customer(byAny: id)
+            let customer = try world.customer(requested: id)
             transactions = Set(world.transactionsOf(customer.id).map(\.originalID))
         }
         let skipped =
             try token.map { text throws(APIError) in try Self.position(of: text, at: now) } ?? 0
-        let matching = notifications().filter {
+        let matching = world.notificationsInOrder.filter {
             $0.url != nil && $0.versionOneBody == nil && !$0.attempts.isEmpty
                 && query.includes($0, ofCustomer: transactions)
         }

@@ -1,12 +1,15 @@
-extension SimulatedAppStore.World {
+/// Refunds: Apple gives money back, takes that back, or declines
+/// (<https://developer.apple.com/documentation/storekit/transaction/beginrefundrequest>).
+enum Refunds {
     /// Apple gives the money back, whole or a share of it in thousandths of a percent.
-    mutating func refund(
+    static func refund(
+        _ world: inout World,
         _ id: String,
         reason: Int,
         percentage: Int?,
         at now: Int64
     ) throws(Refusal) {
-        let sale = try self.sale(id)
+        let sale = try Self.sale(world, id)
         let (refunded, id) = (sale[0], sale[0].id)
         guard refunded.ownership == .purchased else {
             throw .notPossible("A family member paid nothing.")
@@ -24,100 +27,100 @@ extension SimulatedAppStore.World {
                 type: isWhole ? "REFUND_FULL" : "REFUND_PRORATED",
                 percentage: percentage ?? 100_000
             )
-            record(copy, at: now)
-            settleConsumptionRequest(copy.id)
+            world.record(copy, at: now)
+            ConsumptionRequests.settle(&world, copy.id)
         }
-        guard let subscription = subscriptions[refunded.originalID] else {
-            announce("REFUND", transaction: id)
-            revokeShares(of: refunded, at: now)
+        guard let subscription = world.subscriptions[refunded.originalID] else {
+            world.announce("REFUND", transaction: id)
+            FamilySharing.revokeShares(&world, of: refunded, at: now)
             return
         }
         // The running period is lost with the last transaction that represents it.
         let isLost =
-            period(of: subscription).allSatisfy(\.isRevoked)
-            && period(of: subscription).contains { $0.id == id }
+            world.period(of: subscription).allSatisfy(\.isRevoked)
+            && world.period(of: subscription).contains { $0.id == id }
         if isLost {
-            revoke(subscription)
+            revoke(&world, subscription)
         } else if subscription.latestTransactionID == id,
-            let left = period(of: subscription).last(where: { !$0.isRevoked })
+            let left = world.period(of: subscription).last(where: { !$0.isRevoked })
         {
             var changed = subscription
             changed.latestTransactionID = left.id
-            record(changed)
+            world.record(changed)
         }
-        announce("REFUND", transaction: id, subscription: refunded.originalID)
+        world.announce("REFUND", transaction: id, subscription: refunded.originalID)
         if isLost {
-            let assigned = (subscription.seatHolders ?? []).compactMap { subscriptions[$0] }
-            for share in shares(of: refunded.originalID) + assigned {
-                try revokeFamilyShare(share.originalTransactionID, at: now)
+            let assigned = (subscription.seatHolders ?? []).compactMap { world.subscriptions[$0] }
+            for share in world.shares(of: refunded.originalID) + assigned {
+                try FamilySharing.revokeShare(&world, share.originalTransactionID, at: now)
             }
         }
     }
 
     /// A transaction as it was sold, and after it the ids that restoring made of it.
-    private func sale(_ id: String) throws(Refusal) -> [Transaction] {
-        let asked = try transaction(id)
-        let copies = transactionsOf(asked.customer).filter {
+    private static func sale(_ world: World, _ id: String) throws(Refusal) -> [Transaction] {
+        let asked = try world.transaction(id)
+        let copies = world.transactionsOf(asked.customer).filter {
             $0.isSameSale(as: asked) && $0.ownership == asked.ownership
         }
         return copies.isEmpty ? [asked] : copies
     }
 
-    mutating func revoke(_ subscription: Subscription) {
+    static func revoke(_ world: inout World, _ subscription: Subscription) {
         var changed = subscription
         changed.state = .revoked
         changed.autoRenews = false
         changed.gracePeriodExpiresDate = nil
         changed.billingRetryEnds = nil
-        record(changed)
+        world.record(changed)
     }
 
     /// Apple takes a refund back; the renewal date stays what it was.
-    mutating func reverseRefund(_ id: String, at now: Int64) throws(Refusal) {
-        let sale = try self.sale(id)
+    static func reverse(_ world: inout World, _ id: String, at now: Int64) throws(Refusal) {
+        let sale = try Self.sale(world, id)
         let (restored, id) = (sale[0], sale[0].id)
         guard let reason = restored.revocation?.reason, restored.isRevoked,
             restored.ownership == .purchased
         else {
             throw .notPossible("It was not refunded.")
         }
-        if reason == 2, isReplaced(restored.originalID) {
+        if reason == 2, isReplaced(world, restored.originalID) {
             throw .notPossible("It was switched to a bundle, which was not refunded.")
         }
         for var copy in sale {
-            if behaviour.reversalClearsRevocation {
+            if world.behaviour.reversalClearsRevocation {
                 copy.revocation = nil
             } else {
                 copy.revocation?.isReversed = true
             }
-            record(copy, at: now)
+            world.record(copy, at: now)
         }
-        guard var subscription = subscriptions[restored.originalID] else {
-            announce("REFUND_REVERSED", transaction: id)
+        guard var subscription = world.subscriptions[restored.originalID] else {
+            world.announce("REFUND_REVERSED", transaction: id)
             return
         }
-        if period(of: subscription).contains(where: { $0.id == id }),
+        if world.period(of: subscription).contains(where: { $0.id == id }),
             subscription.state == .revoked
         {
             subscription.state = subscription.renewalDate > now ? .active : .expired
             subscription.expirationIntent = 1
-            record(subscription)
+            world.record(subscription)
         }
-        announce("REFUND_REVERSED", transaction: id, subscription: restored.originalID)
+        world.announce("REFUND_REVERSED", transaction: id, subscription: restored.originalID)
     }
 
     /// `true` while a bundle that was not revoked continues the subscription.
-    private func isReplaced(_ id: String) -> Bool {
-        subscriptions.values.contains { $0.previousOriginalID == id && $0.state != .revoked }
+    private static func isReplaced(_ world: World, _ id: String) -> Bool {
+        world.subscriptions.values.contains { $0.previousOriginalID == id && $0.state != .revoked }
     }
 
-    mutating func declineRefund(_ id: String) throws(Refusal) {
-        let transaction = try transaction(id)
-        for copy in try sale(id) { settleConsumptionRequest(copy.id) }
-        announce(
+    static func decline(_ world: inout World, _ id: String) throws(Refusal) {
+        let transaction = try world.transaction(id)
+        for copy in try sale(world, id) { ConsumptionRequests.settle(&world, copy.id) }
+        world.announce(
             "REFUND_DECLINED",
             transaction: id,
-            subscription: subscriptions[transaction.originalID]?.originalTransactionID
+            subscription: world.subscriptions[transaction.originalID]?.originalTransactionID
         )
     }
 }

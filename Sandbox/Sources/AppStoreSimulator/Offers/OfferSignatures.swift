@@ -1,13 +1,19 @@
 import Crypto
 import Foundation
 
-extension SimulatedAppStore {
+/// The signatures of the app's server on offers
+/// (<https://developer.apple.com/documentation/storekit/generating-a-signature-for-promotional-offers>).
+struct OfferSignatures {
+    /// The app's keys.
+    let keys: [SimulatedAppStore.APIKey]
+
     /// Checks what the app's server signed for an offer, as Apple does before it sells.
     ///
     /// - Returns: what the server says about the introductory offer, if it says so.
     /// - Throws: a refusal where it does not cover this purchase.
     func check(
-        _ proof: OfferProof?,
+        _ proof: SimulatedAppStore.OfferProof?,
+        in world: inout World,
         offer: String?,
         productID: String,
         customer: String,
@@ -40,10 +46,10 @@ extension SimulatedAppStore {
             guard (-60_000...86_400_000).contains(age) else {
                 throw Refusal.invalid("The offer's signature is older than 24 hours.")
             }
-            try use(nonce: nonce)
+            try use(nonce: nonce, in: &world)
             return nil
         case .compactJWS(let jws):
-            return try check(jws, offer: offer, productID: productID, buyer: buyer)
+            return try check(jws, in: &world, offer: offer, productID: productID, buyer: buyer)
         }
     }
 
@@ -66,6 +72,7 @@ extension SimulatedAppStore {
 
     private func check(
         _ jws: String,
+        in world: inout World,
         offer: String?,
         productID: String,
         buyer: Customer
@@ -78,7 +85,7 @@ extension SimulatedAppStore {
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: raw),
             try publicKey(header.kid)
                 .isValidSignature(signature, for: Data("\(parts[0]).\(parts[1])".utf8)),
-            apiKeys.contains(where: { $0.keyID == header.kid && $0.issuerID == claims.iss })
+            keys.contains(where: { $0.keyID == header.kid && $0.issuerID == claims.iss })
         else { throw Refusal.invalid("The offer's JWS is not signed by a key of this app.") }
         guard claims.bid == world.bundleID, claims.productId == productID else {
             throw Refusal.invalid("The offer's JWS is for another app or product.")
@@ -100,13 +107,13 @@ extension SimulatedAppStore {
             guard offer != nil, claims.offerIdentifier == offer else {
                 throw Refusal.invalid("The offer's JWS is for another offer.")
             }
-            try use(nonce: claims.nonce)
+            try use(nonce: claims.nonce, in: &world)
             return nil
         case "introductory-offer-eligibility":
             guard let isAllowed = claims.allowIntroductoryOffer, claims.transactionId != nil else {
                 throw Refusal.invalid("The JWS does not say whether the offer is allowed.")
             }
-            try use(nonce: claims.nonce)
+            try use(nonce: claims.nonce, in: &world)
             return isAllowed
         default:
             throw Refusal.invalid("The JWS is for something else: \(claims.aud).")
@@ -118,13 +125,13 @@ extension SimulatedAppStore {
     }
 
     private func publicKey(_ keyID: String) throws -> P256.Signing.PublicKey {
-        guard let key = apiKeys.first(where: { $0.keyID == keyID }),
+        guard let key = keys.first(where: { $0.keyID == keyID }),
             let parsed = try? P256.Signing.PublicKey(pemRepresentation: key.publicKeyPEM)
         else { throw Refusal.invalid("There is no key \(keyID).") }
         return parsed
     }
 
-    private func use(nonce: String) throws {
+    private func use(nonce: String, in world: inout World) throws {
         guard UUID(uuidString: nonce) != nil else { throw Refusal.invalid("A nonce is a UUID.") }
         let used = world.usedNonces ?? []
         guard !used.contains(nonce.lowercased()) else {

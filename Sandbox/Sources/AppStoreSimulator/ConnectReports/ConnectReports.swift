@@ -1,17 +1,31 @@
 import Foundation
 internal import SandboxClock
 
-extension SimulatedAppStore.World {
+/// The sales and finance reports of App Store Connect about a world
+/// (<https://developer.apple.com/documentation/appstoreconnectapi/sales-and-finance>).
+struct ConnectReports {
+    let world: World
+
+    /// A report on `from..<to`; nil where there is nothing to report.
+    func report(_ kind: ReportQuery.Kind, from: Int64, to: Int64) -> Data? {
+        switch kind {
+        case .sales: sales(from: from, to: to)
+        case .subscription: subscription(day: from)
+        case .subscriptionEvent: subscriptionEvent(day: from)
+        case .subscriber: subscriber(day: from)
+        }
+    }
+
     /// What was charged and given back in [from, to), as it is booked.
-    private func sales(from: Int64, to: Int64) -> [Booking] {
-        let paid = transactions.values.filter { $0.ownership == .purchased }
+    private func bookings(from: Int64, to: Int64) -> [Booking] {
+        let paid = world.transactions.values.filter { $0.ownership == .purchased }
             .sorted { ($0.purchaseDate, $0.id) < ($1.purchaseDate, $1.id) }
         return paid.flatMap { transaction in
             var bookings = [Booking(transaction, isRefund: false, at: transaction.purchaseDate)]
             if let date = transaction.revocation?.date {
                 bookings.append(Booking(transaction, isRefund: true, at: date))
             }
-            for difference in reportDifferences ?? []
+            for difference in world.reportDifferences ?? []
             where difference.transactionID.map({ $0 == transaction.id }) ?? true {
                 bookings = bookings.flatMap { $0.booked(under: difference) }
             }
@@ -22,9 +36,9 @@ extension SimulatedAppStore.World {
     // MARK: - SALES
 
     /// Equal sales are one line.
-    func salesReport(from: Int64, to: Int64) -> Data? {
+    private func sales(from: Int64, to: Int64) -> Data? {
         var units: [[String: String]: Int] = [:]
-        for sale in sales(from: from, to: to) {
+        for sale in bookings(from: from, to: to) {
             let transaction = sale.transaction
             let price = sale.price
             let line: [String: String] = [
@@ -38,7 +52,7 @@ extension SimulatedAppStore.World {
                 "Currency of Proceeds": sale.proceedsCurrency,
                 "Apple Identifier": number(of: transaction.productID),
                 "Customer Price": money(sale.isRefund ? -price : price),
-                "Parent Identifier": bundleID,
+                "Parent Identifier": world.bundleID,
                 "Subscription": transaction.kind != .autoRenewable
                     ? "" : transaction.reason == .renewal ? "Renewal" : "New",
                 "Period": period(transaction.productID), "Device": "iPhone",
@@ -65,13 +79,13 @@ extension SimulatedAppStore.World {
 
     // MARK: - Subscriptions
 
-    func subscriptionReport(day from: Int64) -> Data? {
+    private func subscription(day from: Int64) -> Data? {
         let end = from + CivilDate.millisecondsPerDay
         var table = ReportTable(ReportTable.subscription)
-        for subscription in subscriptions.values.filter({ $0.sharedFrom == nil })
+        for subscription in world.subscriptions.values.filter({ $0.sharedFrom == nil })
             .sorted(by: { $0.originalTransactionID < $1.originalTransactionID })
         {
-            let periods = transactionsOf(subscription.customer).filter {
+            let periods = world.transactionsOf(subscription.customer).filter {
                 $0.originalID == subscription.originalTransactionID && $0.purchaseDate < end
             }
             guard let latest = periods.max(by: { $0.purchaseDate < $1.purchaseDate }) else {
@@ -101,7 +115,7 @@ extension SimulatedAppStore.World {
         return table.file()
     }
 
-    private func activeColumn(_ offer: SimulatedAppStore.Offer?) -> String {
+    private func activeColumn(_ offer: Offer?) -> String {
         guard let offer else { return "Active Standard Price Subscriptions" }
         let way =
             switch offer.discount {
@@ -117,7 +131,7 @@ extension SimulatedAppStore.World {
         }
     }
 
-    func subscriptionEventReport(day from: Int64) -> Data? {
+    private func subscriptionEvent(day from: Int64) -> Data? {
         let end = from + CivilDate.millisecondsPerDay
         var table = ReportTable(ReportTable.subscriptionEvent)
         func add(_ event: String, _ transaction: Transaction, _ more: [String: String] = [:]) {
@@ -133,13 +147,13 @@ extension SimulatedAppStore.World {
             line["Quantity"] = "1"
             table.add(line.merging(more) { $1 })
         }
-        for sale in sales(from: from, to: end) where sale.transaction.kind == .autoRenewable {
+        for sale in bookings(from: from, to: end) where sale.transaction.kind == .autoRenewable {
             add(sale.isRefund ? "Refund" : event(of: sale.transaction), sale.transaction)
         }
-        for id in notificationOrder {
-            guard let notification = notifications[id], notification.type == "EXPIRED",
+        for id in world.notificationOrder {
+            guard let notification = world.notifications[id], notification.type == "EXPIRED",
                 (from..<end).contains(notification.signedDate),
-                let transaction = notification.transactionID.flatMap({ transactions[$0] })
+                let transaction = notification.transactionID.flatMap({ world.transactions[$0] })
             else { continue }
             let reason = notification.subtype == "BILLING_RETRY" ? "Billing issue" : "Canceled"
             add("Cancel", transaction, ["Cancellation Reason": reason])
@@ -153,7 +167,7 @@ extension SimulatedAppStore.World {
             return transaction.offer?.kind == .introductory
                 ? "Start Introductory Offer" : "Subscribe"
         }
-        let replaced = transactions.values.contains {
+        let replaced = world.transactions.values.contains {
             $0.originalID == transaction.originalID && $0.isUpgraded
                 && $0.expiresDate.map { $0 > transaction.purchaseDate } ?? false
         }
@@ -161,15 +175,15 @@ extension SimulatedAppStore.World {
     }
 
     private func paidPeriods(until transaction: Transaction) -> Int {
-        transactions.values.filter {
+        world.transactions.values.filter {
             $0.originalID == transaction.originalID
                 && $0.purchaseDate <= transaction.purchaseDate && ($0.price ?? 0) > 0
         }.count
     }
 
-    func subscriberReport(day from: Int64) -> Data? {
+    private func subscriber(day from: Int64) -> Data? {
         var table = ReportTable(ReportTable.subscriber)
-        for sale in sales(from: from, to: from + CivilDate.millisecondsPerDay)
+        for sale in bookings(from: from, to: from + CivilDate.millisecondsPerDay)
         where sale.transaction.kind == .autoRenewable {
             let transaction = sale.transaction
             var line = plan(transaction)
@@ -194,9 +208,9 @@ extension SimulatedAppStore.World {
     // MARK: - FINANCIAL
 
     /// A fiscal month of Apple's.
-    func financeReport(from: Int64, to: Int64) -> Data? {
+    func finance(from: Int64, to: Int64) -> Data? {
         var table = ReportTable(ReportTable.financial)
-        for sale in sales(from: from, to: to) where sale.price > 0 {
+        for sale in bookings(from: from, to: to) where sale.price > 0 {
             let transaction = sale.transaction
             let count = sale.quantity
             let share = sale.proceeds
@@ -222,7 +236,7 @@ extension SimulatedAppStore.World {
 
     private func plan(_ transaction: Transaction) -> [String: String] {
         [
-            "App Name": "Example", "App Apple ID": "\(appAppleID)",
+            "App Name": "Example", "App Apple ID": "\(world.appAppleID)",
             "Subscription Name": transaction.productID,
             "Subscription Apple ID": number(of: transaction.productID),
             "Subscription Group ID": transaction.subscriptionGroup ?? "",
@@ -230,7 +244,7 @@ extension SimulatedAppStore.World {
         ]
     }
 
-    private func productType(_ kind: SimulatedAppStore.Product.Kind) -> String {
+    private func productType(_ kind: Product.Kind) -> String {
         switch kind {
         case .autoRenewable: "IAY"
         case .nonRenewing: "IA9"
@@ -240,7 +254,7 @@ extension SimulatedAppStore.World {
 
     /// `1 Month`, `7 Days`, as reports write it.
     private func period(_ productID: String) -> String {
-        switch products[productID]?.period?.description {
+        switch world.products[productID]?.period?.description {
         case "P1W"?: "7 Days"
         case "P1M"?: "1 Month"
         case "P2M"?: "2 Months"
@@ -260,7 +274,7 @@ extension SimulatedAppStore.World {
     }
 
     private func country(_ transaction: Transaction) -> String {
-        switch customers[transaction.customer]?.storefront ?? "USA" {
+        switch world.customers[transaction.customer]?.storefront ?? "USA" {
         case "USA": "US"
         case "DEU": "DE"
         case "GBR": "GB"

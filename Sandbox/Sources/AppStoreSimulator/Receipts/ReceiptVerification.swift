@@ -1,41 +1,28 @@
 import Crypto
 import Foundation
-import SandboxClock
 
-/// The legacy `verifyReceipt`, and the receipts it takes.
-extension SimulatedAppStore {
-    /// The receipt file on a customer's device, as an app posts it: Base64.
-    public func receipt(customer id: String) async throws -> String {
-        let now = await clock.now
-        let customer = try world.customer(id)
-        let shown = world.transactionsOf(id).filter { $0.kind != .consumable || !$0.isFinished }
-        return try AppReceipt.sign(
-            customer,
-            transactions: shown,
-            in: world,
-            created: now,
-            by: authority
-        ).base64EncodedString()
+/// The legacy `verifyReceipt`, and the receipts it takes
+/// (<https://developer.apple.com/documentation/appstorereceipts/verifyreceipt>).
+struct ReceiptVerification {
+    let world: World
+    let environment: SimulatedAppStore.Environment
+    let authority: CertificateAuthority
+    let now: Int64
+
+    /// The receipt file on a customer's device: Base64.
+    func appReceipt(of customer: Customer) throws -> String {
+        try AppReceipt.sign(customer, in: world, created: now, by: authority)
+            .base64EncodedString()
     }
 
     /// The receipt of one transaction as iOS 6 had it: Base64.
-    public func transactionReceipt(_ id: String) throws -> String {
-        let entry = LegacyReceipt(world: world).entry(try world.transaction(id))
+    func transactionReceipt(of transaction: Transaction) throws -> String {
+        let entry = LegacyReceipt(world: world).entry(transaction)
         return try TransactionReceipt.sign(entry, in: world, by: authority).base64EncodedString()
     }
 
-    /// The answer of `verifyReceipt`, in JSON, about a receipt in Base64.
-    public func verified(receipt: String) async throws -> String {
-        let request = ["receipt-data": receipt, "password": sharedSecret]
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        let answer = await verifyReceipt(try encoder.encode(request))
-        return String(decoding: try encoder.encode(answer), as: UTF8.self)
-    }
-
-    /// Answers `verifyReceipt`.
     /// - Parameter json: the request's body.
-    func verifyReceipt(_ json: Data) async -> LegacyJSON {
+    func answer(_ json: Data) -> LegacyJSON {
         struct Body: Decodable {
             var receiptData: String
             var password: String?
@@ -47,23 +34,20 @@ extension SimulatedAppStore {
                 case excludesOld = "exclude-old-transactions"
             }
         }
-        guard !failsCall() else { return Self.status(21005) }
         guard let body = try? JSONDecoder().decode(Body.self, from: json),
             let bytes = Data(base64Encoded: body.receiptData)
         else { return Self.status(21002) }
-        let now = await clock.now
         if bytes.first == UInt8(ascii: "{") {
-            return verify(transactionReceipt: bytes, password: body.password, at: now)
+            return verify(transactionReceipt: bytes, password: body.password)
         }
-        return await verify(
+        return verify(
             appReceipt: bytes,
             password: body.password,
-            onlyLatest: body.excludesOld ?? false,
-            at: now
+            onlyLatest: body.excludesOld ?? false
         )
     }
 
-    private static func status(_ code: Int64) -> LegacyJSON {
+    static func status(_ code: Int64) -> LegacyJSON {
         .object(["status": .number(code)])
     }
 
@@ -76,9 +60,8 @@ extension SimulatedAppStore {
     private func verify(
         appReceipt bytes: Data,
         password: String?,
-        onlyLatest: Bool,
-        at now: Int64
-    ) async -> LegacyJSON {
+        onlyLatest: Bool
+    ) -> LegacyJSON {
         guard let read = try? AppReceipt(bytes, signedBy: nil) else { return Self.status(21002) }
         if let wrong = wrongEnvironment(isSandbox: read.environment == "ProductionSandbox") {
             return wrong
@@ -99,18 +82,14 @@ extension SimulatedAppStore {
                     .map(LegacyJSON.strings)
             )
             answer["pending_renewal_info"] = .list(renewals.map(LegacyJSON.strings))
-            answer["latest_receipt"] = (try? await receipt(customer: customer.id)).map(
+            answer["latest_receipt"] = (try? appReceipt(of: customer)).map(
                 LegacyJSON.string
             )
         }
         return .object(answer)
     }
 
-    private func verify(
-        transactionReceipt bytes: Data,
-        password: String?,
-        at now: Int64
-    ) -> LegacyJSON {
+    private func verify(transactionReceipt bytes: Data, password: String?) -> LegacyJSON {
         let read: TransactionReceipt
         do {
             read = try TransactionReceipt(bytes, signedBy: authority.signingKey.publicKey)
@@ -137,11 +116,8 @@ extension SimulatedAppStore {
             answer["latest_expired_receipt_info"] = .strings(legacy.entry(latest))
         } else {
             answer["latest_receipt_info"] = .strings(legacy.entry(latest))
-            answer["latest_receipt"] = (try? transactionReceipt(latest.id)).map(LegacyJSON.string)
+            answer["latest_receipt"] = (try? transactionReceipt(of: latest)).map(LegacyJSON.string)
         }
         return .object(answer)
     }
-
-    /// The app's shared secret for `verifyReceipt`, 32 hexadecimal digits.
-    public var sharedSecret: String { world.sharedSecret }
 }

@@ -1,21 +1,23 @@
-// Subscriptions that go on under another original transaction id.
-extension SimulatedAppStore.World {
+/// Succession: a subscription goes on under another original transaction id.
+enum Succession {
     /// The customer switches from a plan to a bundle that includes it, outside of the app.
     ///
     /// What was left of the plan's period is revoked without a refund of Apple's kinds; the bundle's
     /// first period begins, without a token. Which notifications Apple sends is not documented.
-    mutating func switchToBundle(_ originalID: String, at now: Int64) throws(Refusal) -> Transaction
+    static func switchToBundle(_ world: inout World, _ originalID: String, at now: Int64)
+        throws(Refusal) -> Transaction
     {
-        let old = try continuable(originalID)
-        for var replaced in period(of: old) where !replaced.isRevoked {
+        let old = try continuable(world, originalID)
+        for var replaced in world.period(of: old) where !replaced.isRevoked {
             replaced.revocation = .init(date: now, reason: 2, type: nil)
-            record(replaced, at: now)
+            world.record(replaced, at: now)
         }
-        revoke(old)
-        announce("REVOKE", subscription: originalID)
-        let product = try product(old.productID)
-        let end = endOfFirstPeriod(of: product, offer: nil, from: now)
+        Refunds.revoke(&world, old)
+        world.announce("REVOKE", subscription: originalID)
+        let product = try world.product(old.productID)
+        let end = world.renewals.endOfFirstPeriod(of: product, offer: nil, from: now)
         let id = try succeed(
+            &world,
             old,
             until: end,
             token: nil,
@@ -23,32 +25,37 @@ extension SimulatedAppStore.World {
             isBundle: true,
             at: now
         )
-        announce("SUBSCRIBED", "INITIAL_BUY", subscription: id)
-        return try transaction(id)
+        world.announce("SUBSCRIBED", "INITIAL_BUY", subscription: id)
+        return try world.transaction(id)
     }
 
     /// The app's backend moves a subscription to the Advanced Commerce API: what is paid goes on
     /// under another original transaction id.
-    mutating func migrate(_ originalID: String, at now: Int64) throws(Refusal) -> Transaction {
-        var old = try continuable(originalID)
+    static func migrate(_ world: inout World, _ originalID: String, at now: Int64) throws(Refusal)
+        -> Transaction
+    {
+        var old = try continuable(world, originalID)
         old.state = .expired
         old.autoRenews = false
-        record(old)
+        world.record(old)
         let token = old.appAccountToken
-        let id = try succeed(old, until: old.renewalDate, token: token, price: 0, at: now)
-        announce("MIGRATION", subscription: id)
-        return try transaction(id)
+        let id = try succeed(&world, old, until: old.renewalDate, token: token, price: 0, at: now)
+        world.announce("MIGRATION", subscription: id)
+        return try world.transaction(id)
     }
 
-    private func continuable(_ originalID: String) throws(Refusal) -> Subscription {
-        let subscription = try subscription(originalID)
+    private static func continuable(_ world: World, _ originalID: String) throws(Refusal)
+        -> Subscription
+    {
+        let subscription = try world.subscription(originalID)
         guard subscription.state == .active, subscription.sharedFrom == nil else {
             throw .notPossible("Only an active subscription of one's own can go on elsewhere.")
         }
         return subscription
     }
 
-    private mutating func succeed(
+    private static func succeed(
+        _ world: inout World,
         _ old: Subscription,
         until end: Int64,
         token: String?,
@@ -56,14 +63,14 @@ extension SimulatedAppStore.World {
         isBundle: Bool = false,
         at now: Int64
     ) throws(Refusal) -> String {
-        let product = try product(old.productID)
-        let id = nextTransactionID()
+        let product = try world.product(old.productID)
+        let id = world.nextTransactionID()
         var transaction = Transaction(
             id: id,
             originalID: id,
             customer: old.customer,
-            webOrderLineItemID: nextLineItemID(),
-            orderID: nextOrderID(),
+            webOrderLineItemID: world.nextLineItemID(),
+            orderID: world.nextOrderID(),
             productID: product.id,
             kind: .autoRenewable,
             subscriptionGroup: old.group,
@@ -79,7 +86,7 @@ extension SimulatedAppStore.World {
         )
         transaction.previousOriginalID = old.originalTransactionID
         if isBundle { transaction.bundle = .init(of: transaction) }
-        record(transaction, at: now)
+        world.record(transaction, at: now)
         var subscription = Subscription(
             originalTransactionID: id,
             customer: old.customer,
@@ -95,10 +102,10 @@ extension SimulatedAppStore.World {
         )
         subscription.previousOriginalID = old.originalTransactionID
         subscription.isBundle = isBundle ? true : nil
-        start(&subscription, product: product, offer: nil, from: now, to: end)
+        subscription.begins(product, offer: nil, from: now, to: end, lasting: world.renewals)
         subscription.anchor = end
         subscription.periodsSinceAnchor = 0
-        record(subscription)
+        world.record(subscription)
         return id
     }
 }

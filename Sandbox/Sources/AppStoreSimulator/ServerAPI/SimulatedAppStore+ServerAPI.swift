@@ -1,0 +1,92 @@
+import Foundation
+import SandboxClock
+
+/// Calls of Apple's interfaces that do more than answer from the world, or change it.
+extension SimulatedAppStore {
+    func appTransactionInfo(_ id: String) async throws -> AppTransactionInfoResponse {
+        let now = await clock.now
+        let customer = try world.customer(requested: id)
+        guard customer.downloaded != nil else { throw APIError.appTransactionDoesNotExist }
+        return AppTransactionInfoResponse(
+            signedAppTransactionInfo: try signer.sign(
+                appTransactionOf: customer,
+                in: &world,
+                at: now
+            )
+        )
+    }
+
+    func extendAll(_ request: MassExtensionRequest) async throws -> MassExtensionResponse {
+        let (productID, days, identifier) = try ExtensionRequests.check(request, world)
+        if world.massExtensions[identifier] == nil {
+            try await change { world, now in
+                RenewalExtensions.extendAll(
+                    &world,
+                    productID,
+                    days: days,
+                    countries: request.storefrontCountryCodes,
+                    identifier: identifier,
+                    at: now
+                )
+            }
+        }
+        return MassExtensionResponse(requestIdentifier: identifier)
+    }
+
+    // MARK: - Receipts
+
+    /// The receipt file on a customer's device, as an app posts it: Base64.
+    public func receipt(customer id: String) async throws -> String {
+        let now = await clock.now
+        return try receiptVerification(at: now).appReceipt(of: try world.customer(id))
+    }
+
+    /// The receipt of one transaction as iOS 6 had it: Base64.
+    public func transactionReceipt(_ id: String) throws -> String {
+        try receiptVerification(at: 0).transactionReceipt(of: try world.transaction(id))
+    }
+
+    /// The answer of `verifyReceipt`, in JSON, about a receipt in Base64.
+    public func verified(receipt: String) async throws -> String {
+        let request = ["receipt-data": receipt, "password": sharedSecret]
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let answer = await verifyReceipt(try encoder.encode(request))
+        return String(decoding: try encoder.encode(answer), as: UTF8.self)
+    }
+
+    /// Answers `verifyReceipt`.
+    /// - Parameter json: the request's body.
+    func verifyReceipt(_ json: Data) async -> LegacyJSON {
+        guard !failsCall() else { return ReceiptVerification.status(21005) }
+        let now = await clock.now
+        return receiptVerification(at: now).answer(json)
+    }
+
+    private func receiptVerification(at now: Int64) -> ReceiptVerification {
+        ReceiptVerification(
+            world: world,
+            environment: environment,
+            authority: authority,
+            now: now
+        )
+    }
+
+    /// The app's shared secret for `verifyReceipt`, 32 hexadecimal digits.
+    public var sharedSecret: String { world.sharedSecret }
+
+    // MARK: - Retention messaging
+
+    var retention: Retention { world.retention ?? Retention() }
+
+    /// Changes the app's retention messaging, and keeps it.
+    func changeRetention(_ body: @Sendable (inout Retention, World) throws -> Void) rethrows {
+        var retention = retention
+        try body(&retention, world)
+        world.retention = retention
+        save()
+    }
+
+    /// Checks what the app's server signed for an offer.
+    var offerSignatures: OfferSignatures { OfferSignatures(keys: apiKeys) }
+}
