@@ -2,36 +2,6 @@ import Foundation
 import SandboxClock
 
 extension SimulatedAppStore {
-    /// What StoreKit hands to the app after a purchase.
-    public struct SignedTransaction: Codable, Hashable, Sendable {
-        public var transactionID: String
-        public var originalTransactionID: String
-        /// `jwsRepresentation`.
-        public var jws: String
-
-        enum CodingKeys: String, CodingKey {
-            case transactionID = "transaction_id"
-            case originalTransactionID = "original_transaction_id"
-            case jws = "signed_transaction"
-        }
-    }
-
-    /// What StoreKit on the customer's device would show.
-    public struct DeviceView: Codable, Hashable, Sendable {
-        /// Signed transactions of `Transaction.currentEntitlements`.
-        public var currentEntitlements: [String]
-        /// Signed transactions of `Transaction.unfinished`.
-        public var unfinished: [String]
-        /// The signed app transaction.
-        public var appTransaction: String
-
-        enum CodingKeys: String, CodingKey {
-            case currentEntitlements = "current_entitlements"
-            case unfinished
-            case appTransaction = "app_transaction"
-        }
-    }
-
     // MARK: - As the customer
 
     /// An Apple account downloads the app.
@@ -67,7 +37,7 @@ extension SimulatedAppStore {
 
     /// A customer who bought without having the app downloads it.
     public func download(customer id: String) async throws {
-        try await change { world, now in try Accounts.download(&world, id, at: now) }
+        try await change { try Accounts.download(&$0, id, at: $1) }
     }
 
     /// The customer confirms a purchase; the result is what the app gets to post to its server.
@@ -82,7 +52,7 @@ extension SimulatedAppStore {
         offer: String? = nil,
         proof: OfferProof? = nil
     ) async throws -> SignedTransaction {
-        let introductory = try offerSignatures.check(
+        let introductory = try OfferSignatures(keys: apiKeys).check(
             proof,
             in: &world,
             offer: offer,
@@ -105,7 +75,7 @@ extension SimulatedAppStore {
         var details = [Deed.Detail("product", productID)]
         if quantity > 1 { details.append(.init("quantity", "\(quantity)")) }
         if let offer { details.append(.init("offer", offer)) }
-        await note("buy", customer, details)
+        await note("buy", .customer(customer), details)
         return try await signedTransaction(id)
     }
 
@@ -114,7 +84,7 @@ extension SimulatedAppStore {
         try await change { world, now in
             try RenewalPreferences.setAutoRenew(&world, false, of: originalTransactionID, at: now)
         }
-        await note("cancel", subscription: originalTransactionID)
+        await note("cancel", .subscription(originalTransactionID))
     }
 
     /// Turns automatic renewal on again.
@@ -122,7 +92,7 @@ extension SimulatedAppStore {
         try await change { world, now in
             try RenewalPreferences.setAutoRenew(&world, true, of: originalTransactionID, at: now)
         }
-        await note("resume", subscription: originalTransactionID)
+        await note("resume", .subscription(originalTransactionID))
     }
 
     /// Changes to another plan of the group: up at once, down at the next renewal.
@@ -138,7 +108,7 @@ extension SimulatedAppStore {
                 at: now
             ).id
         }
-        await note("change", subscription: originalTransactionID, [.init("to", productID)])
+        await note("change", .subscription(originalTransactionID), [.init("to", productID)])
         return try await signedTransaction(id)
     }
 
@@ -161,26 +131,22 @@ extension SimulatedAppStore {
         }
         var details = [Deed.Detail("offer", offer)]
         if let productID { details.append(.init("product", productID)) }
-        await note("redeem", subscription: originalTransactionID, details)
+        await note("redeem", .subscription(originalTransactionID), details)
         return try await signedTransaction(id)
     }
 
     /// Agrees to a higher price.
     public func consentToPriceIncrease(_ originalTransactionID: String) async throws {
-        try await change { world, _ in
-            try PriceIncreases.consent(&world, originalTransactionID)
-        }
-        await note("consent", subscription: originalTransactionID)
+        try await change { world, _ in try PriceIncreases.consent(&world, originalTransactionID) }
+        await note("consent", .subscription(originalTransactionID))
     }
 
     /// Joins a family, or leaves it by `nil`; what the others share becomes the joiner's too.
     public func join(family: String?, customer: String) async throws {
-        try await change { world, now in
-            try FamilySharing.join(&world, family: family, customer, at: now)
-        }
+        try await change { try FamilySharing.join(&$0, family: family, customer, at: $1) }
         await note(
             family == nil ? "leave_family" : "join_family",
-            customer,
+            .customer(customer),
             family.map { [.init("family", $0)] } ?? []
         )
     }
@@ -188,11 +154,8 @@ extension SimulatedAppStore {
     /// Restores on another device; the result is what the app there gets to post to its server.
     public func restore(customer id: String) async throws -> [SignedTransaction] {
         let now = await clock.now
-        _ = try world.customer(id)
-        let current = world.transactionsOf(id).filter { Purchases.isCurrent(world, $0) }
-        return try await change { world, now in
-            current.map { Purchases.restore(&world, $0, at: now) }
-        }.map { try signed($0, at: now) }
+        return try await change { try Purchases.restore(&$0, customer: id, at: $1) }
+            .map { try SignedTransaction($0, in: world, by: signer, at: now) }
     }
 
     /// The app has handed out what was bought.
@@ -209,7 +172,7 @@ extension SimulatedAppStore {
         try await change { world, now in
             try ConsumptionRequests.open(&world, transactionID, reason: reason, at: now)
         }
-        await note("request_refund", transaction: transactionID, [.init("reason", reason)])
+        await note("request_refund", .transaction(transactionID), [.init("reason", reason)])
     }
 
     // MARK: - As the bank
@@ -217,13 +180,13 @@ extension SimulatedAppStore {
     /// The customer's card is refused from now on.
     public func failBilling(customer: String) async throws {
         try await change { world, _ in try Accounts.failBilling(&world, customer) }
-        await note("fail_billing", customer)
+        await note("fail_billing", .customer(customer))
     }
 
     /// The card works again, and what is overdue is charged.
     public func recoverBilling(customer: String) async throws {
-        try await change { world, now in try Accounts.recoverBilling(&world, customer, at: now) }
-        await note("recover_billing", customer)
+        try await change { try Accounts.recoverBilling(&$0, customer, at: $1) }
+        await note("recover_billing", .customer(customer))
     }
 
     // MARK: - As Apple
@@ -249,21 +212,21 @@ extension SimulatedAppStore {
         let percent = percentage.map { "\(Double($0) / 1000)" }
         await note(
             "refund",
-            transaction: transactionID,
+            .transaction(transactionID),
             percent.map { [.init("percent", $0)] } ?? []
         )
     }
 
     /// Takes a refund back.
     public func reverseRefund(_ transactionID: String) async throws {
-        try await change { world, now in try Refunds.reverse(&world, transactionID, at: now) }
-        await note("reverse_refund", transaction: transactionID)
+        try await change { try Refunds.reverse(&$0, transactionID, at: $1) }
+        await note("reverse_refund", .transaction(transactionID))
     }
 
     /// Refuses a refund that was asked for.
     public func declineRefund(_ transactionID: String) async throws {
         try await change { world, _ in try Refunds.decline(&world, transactionID) }
-        await note("decline_refund", transaction: transactionID)
+        await note("decline_refund", .transaction(transactionID))
     }
 
     /// Moves a subscription's renewal date by 1 to 90 days.
@@ -271,7 +234,7 @@ extension SimulatedAppStore {
         _ = try await change { world, now in
             try RenewalExtensions.extend(&world, originalTransactionID, days: days, at: now)
         }
-        await note("extend", subscription: originalTransactionID, [.init("days", "\(days)")])
+        await note("extend", .subscription(originalTransactionID), [.init("days", "\(days)")])
     }
 
     /// Moves the renewal dates of all of a product's subscribers by 1 to 90 days, and sums up.
@@ -282,37 +245,34 @@ extension SimulatedAppStore {
         days: Int,
         identifier: String
     ) async throws -> ExtensionSummary {
-        try RenewalExtensions.check(days: days, identifier: identifier)
         let isNew = world.massExtensions[identifier] == nil
-        try await change { world, now in
-            _ = try world.product(productID)
-            guard world.massExtensions[identifier] == nil else { return }
-            RenewalExtensions.extendAll(
+        let result = try await change { world, now in
+            try RenewalExtensions.extendAll(
                 &world,
                 productID,
                 days: days,
-                countries: nil,
                 identifier: identifier,
                 at: now
             )
         }
         if isNew {
-            await note("extend_all", nil, [.init("product", productID), .init("days", "\(days)")])
+            await note(
+                "extend_all",
+                .everyone,
+                [.init("product", productID), .init("days", "\(days)")]
+            )
         }
-        let result = world.massExtensions[identifier]
         return ExtensionSummary(
             requestIdentifier: identifier,
-            succeededCount: result?.succeededCount ?? 0,
-            failedCount: result?.failedCount ?? 0
+            succeededCount: result.succeededCount,
+            failedCount: result.failedCount
         )
     }
 
     /// Apple ends a subscription with its period, for a reason that it has no subtype for.
     public func end(_ originalTransactionID: String) async throws {
-        try await change { world, _ in
-            try RenewalPreferences.end(&world, originalTransactionID)
-        }
-        await note("end", subscription: originalTransactionID)
+        try await change { world, _ in try RenewalPreferences.end(&world, originalTransactionID) }
+        await note("end", .subscription(originalTransactionID))
     }
 
     /// Sends a notification about a transaction to which nothing happened.
@@ -324,18 +284,10 @@ extension SimulatedAppStore {
         about transactionID: String
     ) async throws {
         guard !type.isEmpty else { throw Refusal.invalid("A notification has a type.") }
-        try await change { world, _ in
-            let transaction = try world.transaction(transactionID)
-            world.announce(
-                type,
-                subtype,
-                transaction: transactionID,
-                subscription: world.subscriptions[transaction.originalID]?.originalTransactionID
-            )
-        }
+        try await change { world, _ in try world.announce(type, subtype, about: transactionID) }
         await note(
             "tell",
-            transaction: transactionID,
+            .transaction(transactionID),
             [.init("type", type)] + (subtype.map { [.init("subtype", $0)] } ?? [])
         )
     }
@@ -343,29 +295,21 @@ extension SimulatedAppStore {
     /// Sells a product no longer: subscriptions to it end at their next renewal.
     public func withdraw(productID: String) async throws {
         try await change { world, _ in
-            var product = try world.product(productID)
-            product.isForSale = false
-            world.products[productID] = product
+            _ = try world.product(productID)
+            world.products[productID]?.isForSale = false
         }
-        await note("withdraw", nil, [.init("product", productID)])
+        await note("withdraw", .everyone, [.init("product", productID)])
     }
 
     /// Sets the token of a purchase, from its running period on.
     public func attach(appAccountToken token: String, to originalTransactionID: String) async throws
     {
-        let token = token.lowercased()
-        guard UUID(uuidString: token) != nil else {
-            throw Refusal.invalid("An app account token is a UUID.")
+        let owner = try await change {
+            try Purchases.attach(&$0, token, to: originalTransactionID, at: $1)
         }
-        try await change { world, now in
-            try Purchases.setAppAccountToken(&world, token, of: originalTransactionID, at: now)
-        }
-        guard let customer = world.transactions[originalTransactionID]?.customer else { return }
         // A scenario knows no token but its customers' own.
-        await note(
-            world.customers[customer]?.appAccountToken == token ? "set_token" : nil,
-            customer
-        )
+        let isOwn = owner.appAccountToken == token.lowercased()
+        await note(isOwn ? "set_token" : nil, .customer(owner.id))
     }
 
     /// Raises a product's price for its subscribers.
@@ -384,7 +328,7 @@ extension SimulatedAppStore {
         }
         await note(
             "raise_price",
-            nil,
+            .everyone,
             [
                 .init("product", productID), .init("price", "\(Double(price) / 1000)"),
                 .init("asks_consent", "\(consentRequired)"),
@@ -394,23 +338,12 @@ extension SimulatedAppStore {
 
     /// A family member loses what was shared.
     public func revokeFamilyShare(_ originalTransactionID: String) async throws {
-        try await change { world, now in
-            try FamilySharing.revokeShare(&world, originalTransactionID, at: now)
-        }
-        await note("revoke_share", subscription: originalTransactionID)
+        try await change { try FamilySharing.revokeShare(&$0, originalTransactionID, at: $1) }
+        await note("revoke_share", .subscription(originalTransactionID))
     }
 
     /// Sends a TEST notification and returns its token.
     public func requestTestNotification() async throws -> String {
-        try await change { world, now in
-            guard world.notificationURL != nil else {
-                throw Refusal.notPossible("No notification URL is configured.")
-            }
-            let token = "\(world.random.uuid())_\(now)"
-            var announcement = Announcement(type: "TEST")
-            announcement.testToken = token
-            world.announcements.append(announcement)
-            return token
-        }
+        try await change { try $0.announceTest(at: $1) }
     }
 }

@@ -6,32 +6,14 @@ extension SimulatedAppStore {
     /// A transaction signed anew.
     public func signedTransaction(_ id: String) async throws -> SignedTransaction {
         let now = await clock.now
-        return try signed(try world.transaction(id), at: now)
-    }
-
-    func signed(_ transaction: Transaction, at now: Int64) throws -> SignedTransaction {
-        SignedTransaction(
-            transactionID: transaction.id,
-            originalTransactionID: transaction.originalID,
-            jws: try signer.sign(transaction, in: world, at: max(now, lastSigned))
-        )
+        return try SignedTransaction(try world.transaction(id), in: world, by: signer, at: now)
     }
 
     /// The entitlements that StoreKit shows now on the customer's device.
     /// - Throws: `Refusal.notPossible` where the app was never downloaded.
     public func entitlements(customer id: String) async throws -> DeviceView {
         let now = await clock.now
-        let customer = try world.customer(id)
-        guard customer.downloaded != nil else {
-            throw Refusal.notPossible("\(id) has not downloaded the app.")
-        }
-        let all = world.transactionsOf(id)
-        return DeviceView(
-            currentEntitlements: try all.filter { Purchases.isCurrent(world, $0) }
-                .map { try signed($0, at: now).jws },
-            unfinished: try all.filter { !$0.isFinished }.map { try signed($0, at: now).jws },
-            appTransaction: try signer.sign(appTransactionOf: customer, in: &world, at: now)
-        )
+        return try DeviceView(of: id, in: &world, by: signer, at: now)
     }
 
     /// Every transaction of a customer in the order of purchase.
@@ -64,6 +46,11 @@ extension SimulatedAppStore {
     /// Everything the app sells.
     public func products() -> [Product] {
         world.products.values.sorted { $0.id < $1.id }
+    }
+
+    /// What the app answered to consumption requests.
+    public func consumptionAnswers() -> [ConsumptionAnswer] {
+        world.consumptionAnswers
     }
 
     /// Every notification in the order of first sending.

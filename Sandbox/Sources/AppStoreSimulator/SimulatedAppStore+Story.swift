@@ -55,60 +55,58 @@ extension SimulatedAppStore {
         public var holdings: [String: [String]]
     }
 
-    func note(_ act: String?, _ customer: String?, _ details: [Deed.Detail] = []) async {
+    /// Writes a deed down, if somebody wants to know.
+    func note(_ act: String?, _ subject: Deed.Subject, _ details: [Deed.Detail] = []) async {
         guard let onDeed else { return }
         let now = await clock.now
-        let concerned = customer.map { [$0] } ?? customers().map(\.id)
-        story.deeds.append(
-            Deed(
-                at: now,
-                act: act,
-                customer: customer,
-                details: details,
-                holdings: Deed.holdings(of: concerned, in: world)
-            )
-        )
+        guard let deed = Deed(act, subject, details, at: now, in: world) else { return }
+        story.deeds.append(deed)
         onDeed(story)
-    }
-
-    func note(
-        _ act: String,
-        subscription originalID: String,
-        _ details: [Deed.Detail] = []
-    ) async {
-        guard let transaction = world.transactions[originalID] else { return }
-        await note(act, transaction.customer, details)
-    }
-
-    func note(
-        _ act: String,
-        transaction id: String,
-        _ details: [Deed.Detail] = []
-    ) async {
-        guard let transaction = world.transactions[id] else { return }
-        let number = world.transactionsOf(transaction.customer).firstIndex { $0.id == id } ?? 0
-        await note(
-            act,
-            transaction.customer,
-            [.init("purchase", "\(number + 1)")] + details
-        )
     }
 
     /// Time went by.
     func noteTime() async {
-        await note(nil, nil)
+        await note(nil, .everyone)
     }
 }
 
 extension SimulatedAppStore.Deed {
-    /// The products of those customers about whom the app's server was told everything.
-    fileprivate static func holdings(of customers: [String], in world: World) -> [String: [String]]
-    {
-        var holdings: [String: [String]] = [:]
-        for id in customers where isAnswerable(for: id, in: world) {
-            holdings[id] = held(by: id, in: world)
+    /// Whom a deed concerns.
+    enum Subject: Sendable {
+        case everyone
+        case customer(String)
+        /// By its original transaction id.
+        case subscription(String)
+        case transaction(String)
+    }
+
+    /// Nil where the subject does not exist.
+    fileprivate init?(
+        _ act: String?,
+        _ subject: Subject,
+        _ details: [Detail],
+        at now: Int64,
+        in world: World
+    ) {
+        at = now
+        self.act = act
+        self.details = details
+        switch subject {
+        case .everyone: customer = nil
+        case .customer(let id): customer = id
+        case .subscription(let id), .transaction(let id):
+            guard let transaction = world.transactions[id] else { return nil }
+            customer = transaction.customer
         }
-        return holdings
+        if case .transaction(let id) = subject {
+            let number = world.transactionsOf(customer ?? "").firstIndex { $0.id == id } ?? 0
+            self.details = [.init("purchase", "\(number + 1)")] + details
+        }
+        holdings = [:]
+        for id in customer.map({ [$0] }) ?? Array(world.customers.keys)
+        where Self.isAnswerable(for: id, in: world) {
+            holdings[id] = Self.held(by: id, in: world)
+        }
     }
 
     /// Whether the app's server can know what a customer has: it was told everything, and the

@@ -23,8 +23,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     /// The environment that this store plays.
     public nonisolated let environment: Environment
     nonisolated let clock: VirtualClock
-    let signer: PayloadSigner
-    let authority: CertificateAuthority
+    var signer: StoreSigner
     private let deliver: Deliver
     private let stateFile: StateFile?
     let realtimeLimit: Int64
@@ -34,10 +33,10 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     var world: World
     private var delivery: Delivery
     private var rateLimits: RateLimits?
-    private let responder: OCSPResponder
-    private var ocspAnswer = OCSPResponder.Answer.good
+    private(set) var responder: OCSPResponder
 
-    private struct Snapshot: Codable {
+    /// What the state file holds.
+    fileprivate struct Snapshot: Codable {
         var authority: CertificateAuthority.Snapshot
         var apiKeys: [APIKey]
         var world: World
@@ -47,11 +46,9 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     /// The store's story so far.
     public internal(set) var story: Story
     let onDeed: (@Sendable (Story) -> Void)?
-    /// By request id; not kept between runs.
-    var performanceTests: [String: PerformanceTest] = [:]
-    private var lastNow: Int64 = 0
-    /// The date of the newest signature; see `NotificationSigner`.
-    var lastSigned: Int64 = 0
+    /// Not kept between runs.
+    var performanceTests = PerformanceTests()
+    private var lastNow: Int64
 
     /// The instant at which the store in a state file was left, so that a clock can go on there.
     ///
@@ -70,13 +67,8 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         replacingLeafOf former: Data? = nil
     ) throws -> Data {
         let authority =
-            if let former {
-                try CertificateAuthority(
-                    JSONDecoder().decode(CertificateAuthority.Snapshot.self, from: former)
-                ).replacingLeaf(ocspURL: ocspURL)
-            } else {
-                try CertificateAuthority.generate(ocspURL: ocspURL)
-            }
+            try former.map { try CertificateAuthority($0).replacingLeaf(ocspURL: ocspURL) }
+            ?? CertificateAuthority.generate(ocspURL: ocspURL)
         return try PayloadSigner.encoder.encode(authority.snapshot)
     }
 
@@ -107,31 +99,16 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         }
         self.deliver =
             deliver ?? HTTPDelivery(timeout: configuration.deliveryTimeout).post
-        if let snapshot = try stateFile?.read(Snapshot.self) {
-            authority = try CertificateAuthority(snapshot.authority)
-            apiKeys = snapshot.apiKeys
-            world = snapshot.world
-            lastNow = snapshot.now
-            lastSigned = snapshot.now
-            world.rebuildDues(now: snapshot.now)
-            for product in configuration.products { world.products[product.id] = product }
-            if let url = configuration.notificationURL { world.notificationURL = url }
-        } else {
-            authority =
-                if let bytes = configuration.authority {
-                    try CertificateAuthority(
-                        JSONDecoder().decode(CertificateAuthority.Snapshot.self, from: bytes)
-                    )
-                } else {
-                    try CertificateAuthority.generate(ocspURL: configuration.ocspURL)
-                }
-            var fresh = World(configuration)
-            apiKeys = [APIKey.generate(using: &fresh.random)]
-            world = fresh
-        }
+        var former = try stateFile?.read(Snapshot.self)
+        former?.reopen(configuration)
+        let snapshot = try former ?? Snapshot(configuration)
+        let authority = try CertificateAuthority(snapshot.authority)
+        apiKeys = snapshot.apiKeys
+        world = snapshot.world
+        lastNow = snapshot.now
         story = Story(of: world, environment: environment, seed: configuration.seed)
-        rootDER = authority.snapshot.root.certificate
-        signer = try PayloadSigner(authority)
+        rootDER = snapshot.authority.root.certificate
+        signer = try StoreSigner(authority, in: environment, lastSigned: lastNow)
         responder = try OCSPResponder(authority)
     }
 
@@ -151,13 +128,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     /// Retries stay what they were; after a switch to 2 those of version 1 go on for three days.
     public func setNotificationVersion(_ version: Int) async {
         let now = await clock.now
-        let chosen = version == 1 ? 1 : 2
-        if chosen == 1 {
-            world.versionTwoSince = nil
-        } else if world.notificationVersion == 1 {
-            world.versionTwoSince = now
-        }
-        world.notificationVersion = chosen
+        world.choose(notificationVersion: version, at: now)
         save()
     }
 
@@ -191,18 +162,12 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     /// What goes wrong from now on.
     public func setFaults(_ faults: Faults) async {
         delivery.faults = faults
-        await note("faults", nil, faults.details)
+        await note("faults", .everyone, faults.details)
     }
 
     /// What is said of the store's certificates from now on.
     func setOCSPAnswer(_ answer: OCSPResponder.Answer) {
-        ocspAnswer = answer
-    }
-
-    /// Answers a question about the store's certificates; `nil` when unavailable or malformed.
-    func respondToOCSP(_ request: Data, wall: Int64) -> Data? {
-        guard ocspAnswer != .unavailable else { return nil }
-        return responder.respond(to: request, saying: ocspAnswer, wall: wall)
+        responder.answer = answer
     }
 
     /// The behaviour from now on, where the store's documentation leaves it open.
@@ -271,26 +236,13 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         _ make: @Sendable (ServerAnswers) throws -> Answer
     ) async throws -> Answer {
         let now = await clock.now
-        return try make(
-            ServerAnswers(
-                world: world,
-                environment: environment,
-                signer: signer,
-                now: now,
-                signedDate: max(now, lastSigned)
-            )
-        )
+        return try make(ServerAnswers(world: world, signer: signer, now: now))
     }
 
     /// Signs what was announced and sends it.
     private func tell(at now: Int64) async {
         lastNow = max(lastNow, now)
-        let sent = NotificationSigner(
-            environment: environment,
-            signer: signer,
-            authority: authority
-        )
-        .signAnnouncements(of: &world, at: now, lastSigned: &lastSigned)
+        let sent = signer.signAnnouncements(of: &world, at: now)
         save()
         guard !sent.isEmpty else { return }
         for id in sent { await attemptFirst(id, at: now) }
@@ -319,11 +271,31 @@ public actor SimulatedAppStore: VirtualClock.Participant {
     func save() {
         guard let stateFile else { return }
         let snapshot = Snapshot(
-            authority: authority.snapshot,
+            authority: signer.authority.snapshot,
             apiKeys: apiKeys,
             world: world,
             now: lastNow
         )
         stateFile.write { try PayloadSigner.encoder.encode(snapshot) }
+    }
+}
+
+extension SimulatedAppStore.Snapshot {
+    /// A new store.
+    fileprivate init(_ configuration: SimulatedAppStore.Configuration) throws {
+        authority =
+            try
+            (configuration.authority.map { try CertificateAuthority($0) }
+            ?? .generate(ocspURL: configuration.ocspURL)).snapshot
+        world = World(configuration)
+        apiKeys = [.generate(using: &world.random)]
+        now = 0
+    }
+
+    /// Takes a former store up again, with what its configuration states now.
+    fileprivate mutating func reopen(_ configuration: SimulatedAppStore.Configuration) {
+        world.rebuildDues(now: now)
+        for product in configuration.products { world.products[product.id] = product }
+        if let url = configuration.notificationURL { world.notificationURL = url }
     }
 }

@@ -55,10 +55,7 @@ struct ConnectReportRoutes: Sendable {
 
 extension SimulatedAppStore {
     /// Nil where there is nothing to report, or the time is not over yet.
-    func report(
-        until to: Int64,
-        _ write: @Sendable (ConnectReports) -> Data?
-    ) async -> Data? {
+    func report(until to: Int64, _ write: @Sendable (ConnectReports) -> Data?) async -> Data? {
         guard await clock.now >= to else { return nil }
         return write(ConnectReports(world: world))
     }

@@ -33,6 +33,15 @@ enum ControlBody {
             case notificationVersion = "notification_version"
             case sharedSecret = "shared_secret"
         }
+
+        init(_ world: World, in environment: SimulatedAppStore.Environment) {
+            bundleID = world.bundleID
+            appAppleID = world.appAppleID
+            self.environment = environment
+            notificationURL = world.notificationURL
+            notificationVersion = world.notificationVersion
+            sharedSecret = world.sharedSecret
+        }
     }
 
     struct List<Element: Codable>: Codable {

@@ -90,6 +90,32 @@ struct ControlRoutes: Sendable {
         }
     }
 
+    /// Buys for a customer by id, or by token; an unknown token is a new account's.
+    private func buy(_ purchase: ControlBody.Purchase) async throws
+        -> SimulatedAppStore.SignedTransaction
+    {
+        let buyer: String
+        if let id = purchase.customer {
+            buyer = id
+        } else if let token = purchase.appAccountToken {
+            if let known = await store.customer(appAccountToken: token) {
+                buyer = known.id
+            } else {
+                buyer = try await store.createCustomer(appAccountToken: token).id
+            }
+        } else {
+            buyer = try await store.createCustomer().id
+        }
+        return try await store.buy(
+            purchase.productID,
+            customer: buyer,
+            appAccountToken: purchase.appAccountToken,
+            quantity: purchase.quantity ?? 1,
+            offer: purchase.offer,
+            proof: purchase.proof
+        )
+    }
+
     /// How the store itself behaves, and by what it is known.
     private func addBehaviour(to control: RouterGroup<BasicRequestContext>) {
         control.get("api_key") { [store] _, _ in
@@ -196,9 +222,9 @@ struct ControlRoutes: Sendable {
                 ControlBody.List(data: await store.transactions(customer: id).map(\.orderID))
             )
         }
-        control.post("purchases") { [store] request, _ in
+        control.post("purchases") { request, _ in
             let body: ControlBody.Purchase = try await request.control()
-            return try Response.json(await store.buy(body), status: HTTPResponse.Status.created)
+            return try Response.json(await buy(body), status: HTTPResponse.Status.created)
         }
     }
 

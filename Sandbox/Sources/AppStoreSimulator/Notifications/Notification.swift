@@ -1,16 +1,16 @@
-extension SimulatedAppStore {
-    /// Something to be told to the app's server, as it was when it happened, not yet signed.
-    struct Announcement: Sendable {
-        var type: String
-        var subtype: String?
-        var transaction: Transaction?
-        var subscription: Subscription?
-        var consumptionRequestReason: String?
-        var summary: NotificationPayload.Summary?
-        var testToken: String?
-        var unclaimedSeats: [String]?
-    }
+/// Something to be told to the app's server, as it was when it happened, not yet signed.
+struct Announcement: Sendable {
+    var type: String
+    var subtype: String?
+    var transaction: Transaction?
+    var subscription: Subscription?
+    var consumptionRequestReason: String?
+    var summary: NotificationPayload.Summary?
+    var testToken: String?
+    var unclaimedSeats: [String]?
+}
 
+extension SimulatedAppStore {
     /// A notification that was signed, with the story of its delivery.
     public struct Notification: Codable, Hashable, Sendable {
         /// One try to deliver it.

@@ -3,7 +3,7 @@ import Foundation
 /// Version 1 notifications, deprecated in 2023 and never signed.
 struct VersionOne {
     let world: World
-    let environment: SimulatedAppStore.Environment
+    let signer: StoreSigner
 
     /// Version 1's name for a version 2 type, as far as it has one.
     private static func type(_ announcement: Announcement) -> String? {
@@ -25,22 +25,18 @@ struct VersionOne {
     }
 
     /// The JSON body of a version 1 notification; `nil` when it has no name for it.
-    func body(
-        _ announcement: Announcement,
-        signedBy authority: CertificateAuthority,
-        at now: Int64
-    ) -> String? {
+    func body(_ announcement: Announcement, at now: Int64) -> String? {
         guard let type = Self.type(announcement),
             let customer = announcement.transaction.flatMap({ world.customers[$0.customer] })
         else { return nil }
         let legacy = LegacyReceipt(world: world)
-        let name = environment == .sandbox ? "Sandbox" : "PROD"
-        let latest = try? AppReceipt.sign(customer, in: world, created: now, by: authority)
+        let name = signer.environment == .sandbox ? "Sandbox" : "PROD"
+        let latest = try? AppReceipt.sign(customer, in: world, created: now, by: signer.authority)
         var body: [String: LegacyJSON] = [
             "notification_type": .string(type), "password": .string(world.sharedSecret),
             "environment": .string(name), "bid": .string(world.bundleID), "bvrs": .string("1"),
             "unified_receipt": .object([
-                "environment": .string(environment.rawValue), "status": .number(0),
+                "environment": .string(signer.environment.rawValue), "status": .number(0),
                 "latest_receipt": .string(latest?.base64EncodedString() ?? ""),
                 "latest_receipt_info": .list(
                     legacy.latestReceiptInfo(customer.id).prefix(100).map(LegacyJSON.strings)

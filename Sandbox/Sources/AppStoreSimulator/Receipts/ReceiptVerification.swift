@@ -5,20 +5,20 @@ import Foundation
 /// (<https://developer.apple.com/documentation/appstorereceipts/verifyreceipt>).
 struct ReceiptVerification {
     let world: World
-    let environment: SimulatedAppStore.Environment
-    let authority: CertificateAuthority
+    let signer: StoreSigner
     let now: Int64
 
     /// The receipt file on a customer's device: Base64.
     func appReceipt(of customer: Customer) throws -> String {
-        try AppReceipt.sign(customer, in: world, created: now, by: authority)
+        try AppReceipt.sign(customer, in: world, created: now, by: signer.authority)
             .base64EncodedString()
     }
 
     /// The receipt of one transaction as iOS 6 had it: Base64.
     func transactionReceipt(of transaction: Transaction) throws -> String {
         let entry = LegacyReceipt(world: world).entry(transaction)
-        return try TransactionReceipt.sign(entry, in: world, by: authority).base64EncodedString()
+        return try TransactionReceipt.sign(entry, in: world, by: signer.authority)
+            .base64EncodedString()
     }
 
     /// - Parameter json: the request's body.
@@ -53,25 +53,21 @@ struct ReceiptVerification {
 
     /// 21007 or 21008 for a receipt of the other environment.
     private func wrongEnvironment(isSandbox: Bool) -> LegacyJSON? {
-        guard isSandbox != (environment == .sandbox) else { return nil }
+        guard isSandbox != (signer.environment == .sandbox) else { return nil }
         return Self.status(isSandbox ? 21007 : 21008)
     }
 
-    private func verify(
-        appReceipt bytes: Data,
-        password: String?,
-        onlyLatest: Bool
-    ) -> LegacyJSON {
+    private func verify(appReceipt bytes: Data, password: String?, onlyLatest: Bool) -> LegacyJSON {
         guard let read = try? AppReceipt(bytes, signedBy: nil) else { return Self.status(21002) }
         if let wrong = wrongEnvironment(isSandbox: read.environment == "ProductionSandbox") {
             return wrong
         }
-        let key = authority.signingKey.publicKey
+        let key = signer.authority.signingKey.publicKey
         guard (try? AppReceipt(bytes, signedBy: key)) != nil else { return Self.status(21003) }
         guard let customer = world.customers[read.opaque] else { return Self.status(21010) }
         let legacy = LegacyReceipt(world: world)
         var answer: [String: LegacyJSON] = [
-            "status": .number(0), "environment": .string(environment.rawValue),
+            "status": .number(0), "environment": .string(signer.environment.rawValue),
             "receipt": legacy.receipt(customer, now: now),
         ]
         let renewals = legacy.pendingRenewalInfo(customer.id)
@@ -82,9 +78,7 @@ struct ReceiptVerification {
                     .map(LegacyJSON.strings)
             )
             answer["pending_renewal_info"] = .list(renewals.map(LegacyJSON.strings))
-            answer["latest_receipt"] = (try? appReceipt(of: customer)).map(
-                LegacyJSON.string
-            )
+            answer["latest_receipt"] = (try? appReceipt(of: customer)).map(LegacyJSON.string)
         }
         return .object(answer)
     }
@@ -92,7 +86,7 @@ struct ReceiptVerification {
     private func verify(transactionReceipt bytes: Data, password: String?) -> LegacyJSON {
         let read: TransactionReceipt
         do {
-            read = try TransactionReceipt(bytes, signedBy: authority.signingKey.publicKey)
+            read = try TransactionReceipt(bytes, signedBy: signer.authority.signingKey.publicKey)
         } catch AppReceipt.Invalid.malformed {
             return Self.status(21002)
         } catch {

@@ -83,60 +83,21 @@ struct PerformanceTest: Sendable {
     }
 }
 
-extension SimulatedAppStore {
-    /// Starts a performance test, which goes on after the answer.
-    func startPerformanceTest(
-        _ request: PerformanceTestRequest
-    ) async throws -> PerformanceTestResponse {
-        let subscription = try PerformanceTest.subscription(
-            request.originalTransactionId,
-            in: world
-        )
-        guard let url = retention.realtimeURL else { throw APIError.invalidPerformanceTestRequest }
-        guard !performanceTests.values.contains(where: { $0.pending > 0 }) else {
-            throw APIError.existingPerformanceTestRun
+/// Performance tests by their request ids.
+struct PerformanceTests: Sendable {
+    var tests: [String: PerformanceTest] = [:]
+
+    func requireNoneRuns() throws(APIError) {
+        guard !tests.values.contains(where: { $0.pending > 0 }) else {
+            throw .existingPerformanceTestRun
         }
-        let test = PerformanceTest(of: url, within: realtimeLimit)
-        let id = world.random.uuid()
-        performanceTests[id] = test
-        let now = await clock.now
-        Task { await runPerformanceTest(id, about: subscription, at: now) }
-        return PerformanceTestResponse(config: test.config, requestId: id)
     }
 
-    func performanceTestResult(_ id: String) throws(APIError) -> PerformanceTestResultResponse {
+    func result(_ id: String) throws(APIError) -> PerformanceTestResultResponse {
         guard UUID(uuidString: id) != nil else { throw .invalidRequestID }
-        guard let test = performanceTests[id.lowercased()] else {
+        guard let test = tests[id.lowercased()] else {
             throw .performanceTestRunNotFound
         }
         return test.response
-    }
-
-    private func runPerformanceTest(
-        _ id: String,
-        about subscription: Subscription,
-        at now: Int64
-    ) async {
-        guard let config = performanceTests[id]?.config else { return }
-        await withTaskGroup(of: RealtimeCall.Answer?.self) { group in
-            func ask() {
-                let call = try? realtimeCall(about: subscription, locale: "en-US", at: now)
-                group.addTask { await call?.send() }
-            }
-            for _ in 0..<config.maxConcurrentRequests { ask() }
-            var asked = config.maxConcurrentRequests
-            for await answer in group {
-                performanceTests[id]?.add(
-                    answer ?? .init(result: .other, body: Data(), reply: nil, duration: 0)
-                )
-                if asked < config.totalRequests {
-                    ask()
-                    asked += 1
-                }
-            }
-        }
-        if performanceTests[id]?.hasPassed ?? false {
-            changeRetention { retention, _ in retention.hasPassedTest = true }
-        }
     }
 }

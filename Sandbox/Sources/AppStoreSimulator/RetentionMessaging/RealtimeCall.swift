@@ -19,6 +19,32 @@ struct RealtimeCall: Sendable {
         var duration: Int64
     }
 
+    /// Signs a request about a subscription; `nil` where the app has set up no URL.
+    init?(
+        about subscription: Subscription,
+        locale: String,
+        in world: inout World,
+        by signer: StoreSigner,
+        at now: Int64,
+        limit: Int64
+    ) throws {
+        guard let url = world.retention?.realtimeURL else { return nil }
+        self.url = url
+        self.limit = limit
+        requestIdentifier = world.random.uuid()
+        signedPayload = try signer.sign(
+            RealtimeRequestPayload(
+                originalTransactionId: subscription.originalTransactionID,
+                appAppleId: world.appAppleID,
+                productId: subscription.productID,
+                userLocale: locale,
+                requestIdentifier: requestIdentifier,
+                environment: signer.environment.rawValue,
+                signedDate: signer.date(at: now)
+            )
+        )
+    }
+
     private struct Body: Encodable {
         var signedPayload: String
     }
@@ -42,33 +68,6 @@ struct RealtimeCall: Sendable {
             body: body,
             reply: result == .success ? reply : nil,
             duration: Int64(duration)
-        )
-    }
-}
-
-extension SimulatedAppStore {
-    /// Signs a request about a subscription; `nil` where the app has set up no URL.
-    func realtimeCall(
-        about subscription: Subscription,
-        locale: String,
-        at now: Int64
-    ) throws -> RealtimeCall? {
-        guard let url = retention.realtimeURL else { return nil }
-        let identifier = world.random.uuid()
-        let payload = RealtimeRequestPayload(
-            originalTransactionId: subscription.originalTransactionID,
-            appAppleId: world.appAppleID,
-            productId: subscription.productID,
-            userLocale: locale,
-            requestIdentifier: identifier,
-            environment: environment.rawValue,
-            signedDate: max(now, lastSigned)
-        )
-        return RealtimeCall(
-            url: url,
-            requestIdentifier: identifier,
-            signedPayload: try signer.sign(payload),
-            limit: realtimeLimit
         )
     }
 }

@@ -68,12 +68,7 @@ struct RetentionRoutes: Sendable {
             let body: DefaultMessage = try await request.body(orThrow: .badRequest)
             let (product, locale) = try context.place()
             try await store.changeRetention { retention, world in
-                try retention.setDefaultMessage(
-                    body,
-                    product: product,
-                    locale: locale,
-                    in: world
-                )
+                try retention.setDefaultMessage(body, product: product, locale: locale, in: world)
             }
             return Response.empty()
         }
@@ -119,9 +114,8 @@ struct RetentionRoutes: Sendable {
             return try Response.json(await store.startPerformanceTest(body))
         }
         messaging.get("performanceTest/result/:id") { [store] _, context in
-            try Response.json(
-                await store.performanceTestResult(try context.parameters.require("id"))
-            )
+            let id = try context.parameters.require("id")
+            return try Response.json(await store.performanceTests.result(id))
         }
     }
 }

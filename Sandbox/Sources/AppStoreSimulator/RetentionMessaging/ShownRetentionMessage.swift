@@ -47,39 +47,38 @@ extension SimulatedAppStore {
             case offerIdentifier = "offer_identifier"
         }
     }
+}
 
-    /// The customer taps Cancel Subscription: asks the app's endpoint, and falls back to the default
-    /// message where that fails for any reason.
+extension SimulatedAppStore.ShownRetentionMessage {
+    /// The message that the app's endpoint chose, or the default message where that failed for any
+    /// reason.
     ///
-    /// - Parameter locale: of the device, as in `en-US`.
-    public func showRetentionMessage(
-        for originalTransactionID: String,
-        locale: String = "en-US"
-    ) async throws -> ShownRetentionMessage {
-        let now = await clock.now
-        let subscription = try world.subscription(originalTransactionID)
-        guard subscription.sharedFrom == nil, subscription.autoRenews else {
-            throw Refusal.notPossible("Only who pays for a subscription that renews can cancel it.")
-        }
-        var request: ShownRetentionMessage.Request?
-        if let call = try realtimeCall(about: subscription, locale: locale, at: now) {
-            let answer = await call.send()
-            var asked = ShownRetentionMessage.Request(
+    /// - Parameter call: `nil` where the app has set up no endpoint.
+    init(
+        after call: RealtimeCall?,
+        _ answer: RealtimeCall.Answer?,
+        for subscription: Subscription,
+        locale: String,
+        in world: inout World,
+        signatures: OfferSignatures
+    ) throws {
+        var request: Request?
+        if let call, let answer {
+            var asked = Request(
                 requestIdentifier: call.requestIdentifier,
                 result: answer.result,
                 reply: String(decoding: answer.body, as: UTF8.self)
             )
             if let reply = answer.reply {
                 do {
-                    var shown = try ShownRetentionMessage(
+                    try self.init(
                         chosenBy: reply,
                         for: subscription,
                         in: &world,
-                        signatures: offerSignatures
+                        signatures: signatures
                     )
-                    shown.request = asked
-                    save()
-                    return shown
+                    self.request = asked
+                    return
                 } catch let refusal as Refusal {
                     asked.failure = refusal.description
                 }
@@ -88,20 +87,19 @@ extension SimulatedAppStore {
             }
             request = asked
         }
+        let retention = world.retention ?? Retention()
         let place = Retention.Place(product: subscription.productID, locale: locale)
         if let message = retention.defaults[place].flatMap(retention.message),
             retention.isApproved(message)
         {
-            var shown = ShownRetentionMessage(message, .defaultMessage)
-            shown.request = request
-            return shown
+            self.init(message, .defaultMessage)
+        } else {
+            self.init(source: .none)
         }
-        return ShownRetentionMessage(source: .none, request: request)
+        self.request = request
     }
-}
 
-extension SimulatedAppStore.ShownRetentionMessage {
-    fileprivate init(_ message: Retention.Message, _ source: Source) {
+    private init(_ message: Retention.Message, _ source: Source) {
         self.init(
             source: source,
             messageIdentifier: message.id,
@@ -111,7 +109,7 @@ extension SimulatedAppStore.ShownRetentionMessage {
     }
 
     /// The content that a reply chooses.
-    fileprivate init(
+    private init(
         chosenBy reply: RealtimeReply,
         for subscription: Subscription,
         in world: inout World,

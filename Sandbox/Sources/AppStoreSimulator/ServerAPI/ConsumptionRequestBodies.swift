@@ -8,10 +8,7 @@ struct ConsumptionRequestV2: Decodable {
     var consumptionPercentage: Int?
     var refundPreference: String?
 
-    static func check(
-        _ json: Data,
-        kind: SimulatedAppStore.Product.Kind
-    ) throws(APIError) {
+    static func check(_ json: Data, kind: SimulatedAppStore.Product.Kind) throws(APIError) {
         guard let request = try? JSONDecoder().decode(Self.self, from: json) else {
             throw .badRequest
         }

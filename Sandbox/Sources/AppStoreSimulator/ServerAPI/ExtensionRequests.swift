@@ -39,10 +39,7 @@ enum ExtensionRequests {
             throw APIError.invalidOriginalTransactionID
         }
         guard transaction.ownership != .assigned else {
-            throw APIError(
-                4_030_028,
-                "Assigned subscriptions can't get a renewal date extension."
-            )
+            throw APIError(4_030_028, "Assigned subscriptions can't get a renewal date extension.")
         }
         guard transaction.ownership == .purchased else {
             throw APIError(

@@ -22,13 +22,13 @@ extension SimulatedAppStore {
             case failedCount = "failed_count"
         }
     }
+}
 
-    /// A request to extend all subscriptions to a product.
-    struct MassExtension: Codable, Sendable {
-        var requestIdentifier: String
-        var productID: String
-        var completeDate: Int64
-        var succeededCount: Int
-        var failedCount: Int
-    }
+/// A request to extend all subscriptions to a product.
+struct MassExtension: Codable, Sendable {
+    var requestIdentifier: String
+    var productID: String
+    var completeDate: Int64
+    var succeededCount: Int
+    var failedCount: Int
 }

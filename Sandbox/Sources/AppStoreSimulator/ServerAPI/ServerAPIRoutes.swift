@@ -19,8 +19,10 @@ struct ServerAPIRoutes: Sendable {
         }
         router.post("ocsp") { [store] request, _ in
             let wall = Int64(Date().timeIntervalSince1970 * 1000)
-            guard let answer = await store.respondToOCSP(try await request.bytes(), wall: wall)
-            else { return Response.empty(.serviceUnavailable) }
+            let bytes = try await request.bytes()
+            guard let answer = await store.responder.respond(to: bytes, wall: wall) else {
+                return Response.empty(.serviceUnavailable)
+            }
             return Response(
                 status: .ok,
                 headers: [.contentType: "application/ocsp-response"],

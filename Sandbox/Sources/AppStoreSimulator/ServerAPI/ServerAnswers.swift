@@ -2,11 +2,10 @@
 /// (<https://developer.apple.com/documentation/appstoreserverapi>).
 struct ServerAnswers {
     let world: World
-    let environment: SimulatedAppStore.Environment
-    let signer: PayloadSigner
+    let signer: StoreSigner
     let now: Int64
-    /// The date of signatures, which is never before that of an earlier one.
-    let signedDate: Int64
+
+    var environment: SimulatedAppStore.Environment { signer.environment }
 
     /// Stated in production only.
     var appAppleID: Int64? { environment == .production ? world.appAppleID : nil }
@@ -15,7 +14,7 @@ struct ServerAnswers {
     var retention: Retention { world.retention ?? Retention() }
 
     func signed(_ transaction: Transaction) throws -> String {
-        try signer.sign(transaction, in: world, at: signedDate)
+        try signer.sign(transaction, in: world, at: now)
     }
 
     // MARK: - Transactions
@@ -102,7 +101,7 @@ struct ServerAnswers {
                 originalTransactionId: subscription.originalTransactionID,
                 status: subscription.state.rawValue,
                 signedTransactionInfo: try signed(latest),
-                signedRenewalInfo: try signer.sign(subscription, in: world, at: signedDate)
+                signedRenewalInfo: try signer.sign(subscription, in: world, at: now)
             )
             if let index = groups.firstIndex(where: {
                 $0.subscriptionGroupIdentifier == subscription.group
@@ -110,10 +109,7 @@ struct ServerAnswers {
                 groups[index].lastTransactions.append(item)
             } else {
                 groups.append(
-                    .init(
-                        subscriptionGroupIdentifier: subscription.group,
-                        lastTransactions: [item]
-                    )
+                    .init(subscriptionGroupIdentifier: subscription.group, lastTransactions: [item])
                 )
             }
         }

@@ -19,8 +19,8 @@ extension SimulatedAppStore {
     func extendAll(_ request: MassExtensionRequest) async throws -> MassExtensionResponse {
         let (productID, days, identifier) = try ExtensionRequests.check(request, world)
         if world.massExtensions[identifier] == nil {
-            try await change { world, now in
-                RenewalExtensions.extendAll(
+            _ = try await change { world, now in
+                try RenewalExtensions.extendAll(
                     &world,
                     productID,
                     days: days,
@@ -38,12 +38,14 @@ extension SimulatedAppStore {
     /// The receipt file on a customer's device, as an app posts it: Base64.
     public func receipt(customer id: String) async throws -> String {
         let now = await clock.now
-        return try receiptVerification(at: now).appReceipt(of: try world.customer(id))
+        return try ReceiptVerification(world: world, signer: signer, now: now)
+            .appReceipt(of: try world.customer(id))
     }
 
     /// The receipt of one transaction as iOS 6 had it: Base64.
     public func transactionReceipt(_ id: String) throws -> String {
-        try receiptVerification(at: 0).transactionReceipt(of: try world.transaction(id))
+        try ReceiptVerification(world: world, signer: signer, now: 0)
+            .transactionReceipt(of: try world.transaction(id))
     }
 
     /// The answer of `verifyReceipt`, in JSON, about a receipt in Base64.
@@ -60,33 +62,9 @@ extension SimulatedAppStore {
     func verifyReceipt(_ json: Data) async -> LegacyJSON {
         guard !failsCall() else { return ReceiptVerification.status(21005) }
         let now = await clock.now
-        return receiptVerification(at: now).answer(json)
-    }
-
-    private func receiptVerification(at now: Int64) -> ReceiptVerification {
-        ReceiptVerification(
-            world: world,
-            environment: environment,
-            authority: authority,
-            now: now
-        )
+        return ReceiptVerification(world: world, signer: signer, now: now).answer(json)
     }
 
     /// The app's shared secret for `verifyReceipt`, 32 hexadecimal digits.
     public var sharedSecret: String { world.sharedSecret }
-
-    // MARK: - Retention messaging
-
-    var retention: Retention { world.retention ?? Retention() }
-
-    /// Changes the app's retention messaging, and keeps it.
-    func changeRetention(_ body: @Sendable (inout Retention, World) throws -> Void) rethrows {
-        var retention = retention
-        try body(&retention, world)
-        world.retention = retention
-        save()
-    }
-
-    /// Checks what the app's server signed for an offer.
-    var offerSignatures: OfferSignatures { OfferSignatures(keys: apiKeys) }
 }

@@ -122,6 +122,11 @@ struct CertificateAuthority: Sendable {
         )
     }
 
+    /// Takes up a chain that was made before, from the JSON of its snapshot.
+    init(_ bytes: Data) throws {
+        try self.init(JSONDecoder().decode(Snapshot.self, from: bytes))
+    }
+
     /// Takes up a chain that was made before.
     init(_ snapshot: Snapshot) throws {
         self.snapshot = snapshot

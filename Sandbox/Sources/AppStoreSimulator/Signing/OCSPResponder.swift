@@ -21,6 +21,7 @@ struct OCSPResponder: Sendable {
     }
 
     private let issued: [Issued]
+    var answer = Answer.good
 
     init(_ authority: CertificateAuthority) throws {
         let snapshot = authority.snapshot
@@ -35,10 +36,12 @@ struct OCSPResponder: Sendable {
         }
     }
 
-    /// Answers a request in DER; `nil` when it is malformed or about a stranger's certificate.
+    /// Answers a request in DER; `nil` when unavailable, or where the request is malformed or about a
+    /// stranger's certificate.
     /// - Parameter wall: real time in UNIX milliseconds.
-    func respond(to request: Data, saying answer: Answer, wall: Int64) -> Data? {
-        guard let fields = DERValue(Array(request))?.children?.first?.children,
+    func respond(to request: Data, wall: Int64) -> Data? {
+        guard answer != .unavailable,
+            let fields = DERValue(Array(request))?.children?.first?.children,
             let identifiers = fields.first(where: { $0.tag == 0x30 })?.children?
                 .compactMap({ $0.children?.first }),
             let first = identifiers.first, let issuer = issuer(of: first),

@@ -238,10 +238,7 @@ enum Billing {
 
 extension SimulatedAppStore.Subscription {
     /// Notes that another period is paid for.
-    fileprivate mutating func goesOn(
-        with transaction: Transaction,
-        until end: Int64
-    ) {
+    fileprivate mutating func goesOn(with transaction: Transaction, until end: Int64) {
         productID = transaction.productID
         latestTransactionID = transaction.id
         renewalDate = end

@@ -25,11 +25,7 @@ enum ConsumptionRequests {
         guard world.behaviour.repeatsConsumptionRequests else { return }
         awaitAnswer(
             &world,
-            .init(
-                reason: reason,
-                until: now + window,
-                next: now + reminder
-            ),
+            .init(reason: reason, until: now + window, next: now + reminder),
             about: id
         )
     }
@@ -48,11 +44,7 @@ enum ConsumptionRequests {
         world.openConsumptionRequests?[id] = nil
     }
 
-    private static func awaitAnswer(
-        _ world: inout World,
-        _ request: Pending,
-        about id: String
-    ) {
+    private static func awaitAnswer(_ world: inout World, _ request: Pending, about id: String) {
         world.openConsumptionRequests = (world.openConsumptionRequests ?? [:]).merging([id: request]
         ) { $1 }
         world.dues.insert(.consumptionRequest(id), at: request.next)

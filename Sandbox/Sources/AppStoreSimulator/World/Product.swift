@@ -25,6 +25,9 @@ extension SimulatedAppStore {
             case developer = "DEVELOPER"
         }
 
+        /// Milliunits: more than anything costs, little enough for sums of many.
+        static let prices: ClosedRange<Int64> = 0...1_000_000_000_000
+
         public var id: String
         public var kind: Kind
         /// In milliunits of `currency`.
@@ -123,7 +126,7 @@ extension SimulatedAppStore {
                         "An auto-renewable subscription needs period and subscription_group_id."
                 )
             }
-            guard SimulatedAppStore.prices.contains(price) else {
+            guard Product.prices.contains(price) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .price,
                     in: values,
@@ -202,7 +205,7 @@ extension SimulatedAppStore {
             period = try values.decode(Period.self, forKey: .period)
             count = max(1, try values.decodeIfPresent(Int.self, forKey: .count) ?? 1)
             price = try values.decodeIfPresent(Int64.self, forKey: .price) ?? 0
-            guard SimulatedAppStore.prices.contains(price), count <= 1_000 else {
+            guard Product.prices.contains(price), count <= 1_000 else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .price,
                     in: values,
@@ -212,9 +215,4 @@ extension SimulatedAppStore {
             }
         }
     }
-}
-
-extension SimulatedAppStore {
-    /// Milliunits: more than anything costs, little enough for sums of many.
-    static let prices: ClosedRange<Int64> = 0...1_000_000_000_000
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Purchases: a customer buys, restores on another device, and the app hands out what was bought
 /// (<https://developer.apple.com/documentation/storekit/product/purchase>).
 enum Purchases {
@@ -26,6 +28,20 @@ enum Purchases {
         }
         transaction.appAccountToken = token
         world.record(transaction, at: now)
+    }
+
+    /// Attaches a token to a purchase, from its running period on; returns the customer.
+    static func attach(
+        _ world: inout World,
+        _ token: String,
+        to originalID: String,
+        at now: Int64
+    ) throws(Refusal) -> Customer {
+        guard UUID(uuidString: token) != nil else {
+            throw .invalid("An app account token is a UUID.")
+        }
+        try setAppAccountToken(&world, token.lowercased(), of: originalID, at: now)
+        return try world.customer(try world.transaction(originalID).customer)
     }
 
     /// A customer taps the buy button and confirms; returns the transaction the device gets.
@@ -205,7 +221,17 @@ enum Purchases {
     }
 
     /// The customer restores on another device: what counts, perhaps under new transaction ids.
-    static func restore(_ world: inout World, _ transaction: Transaction, at now: Int64)
+    static func restore(
+        _ world: inout World,
+        customer id: String,
+        at now: Int64
+    ) throws(Refusal) -> [Transaction] {
+        _ = try world.customer(id)
+        let current = world.transactionsOf(id).filter { isCurrent(world, $0) }
+        return current.map { restore(&world, $0, at: now) }
+    }
+
+    private static func restore(_ world: inout World, _ transaction: Transaction, at now: Int64)
         -> Transaction
     {
         guard world.behaviour.restoreMakesNewTransactionIDs else { return transaction }

@@ -46,23 +46,22 @@ enum RenewalExtensions {
         return (latest.price ?? 0) > 0
     }
 
-    /// Refuses an extension of all subscriptions to a product that asks for too much.
-    static func check(days: Int, identifier: String) throws(Refusal) {
-        guard (1...90).contains(days) else { throw .invalid("An extension is of 1 to 90 days.") }
-        guard (1...128).contains(identifier.count) else {
-            throw .invalid("A request identifier has 1 to 128 characters.")
-        }
-    }
-
-    /// Extends every subscription to a product, then sums up.
+    /// Extends every subscription to a product, then sums up; a repetition does nothing.
+    @discardableResult
     static func extendAll(
         _ world: inout World,
         _ productID: String,
         days: Int,
-        countries: [String]?,
+        countries: [String]? = nil,
         identifier: String,
         at now: Int64
-    ) {
+    ) throws(Refusal) -> MassExtension {
+        guard (1...90).contains(days) else { throw .invalid("An extension is of 1 to 90 days.") }
+        guard (1...128).contains(identifier.count) else {
+            throw .invalid("A request identifier has 1 to 128 characters.")
+        }
+        _ = try world.product(productID)
+        if let known = world.massExtensions[identifier] { return known }
         var succeeded = 0
         var failed = 0
         for id in world.subscriptions.keys.sorted() {
@@ -79,17 +78,15 @@ enum RenewalExtensions {
                 world.announce("RENEWAL_EXTENSION", "FAILURE", subscription: id)
             }
         }
-        world.massExtensions[identifier] = .init(
+        let result = MassExtension(
             requestIdentifier: identifier,
             productID: productID,
             completeDate: now,
             succeededCount: succeeded,
             failedCount: failed
         )
-        var summary = Announcement(
-            type: "RENEWAL_EXTENSION",
-            subtype: "SUMMARY"
-        )
+        world.massExtensions[identifier] = result
+        var summary = Announcement(type: "RENEWAL_EXTENSION", subtype: "SUMMARY")
         summary.summary = .init(
             requestIdentifier: identifier,
             environment: world.environment.rawValue,
@@ -101,5 +98,6 @@ enum RenewalExtensions {
             failedCount: failed
         )
         world.announcements.append(summary)
+        return result
     }
 }

@@ -154,6 +154,19 @@ extension SimulatedAppStore {
             return nil
         }
 
+        // MARK: - The app's settings
+
+        /// Retries stay what they were; after a switch to 2 those of version 1 go on for three days.
+        mutating func choose(notificationVersion version: Int, at now: Int64) {
+            let chosen = version == 1 ? 1 : 2
+            if chosen == 1 {
+                versionTwoSince = nil
+            } else if notificationVersion == 1 {
+                versionTwoSince = now
+            }
+            notificationVersion = chosen
+        }
+
         // MARK: - Looking things up
 
         func product(_ id: String) throws(Refusal) -> Product {
@@ -249,6 +262,33 @@ extension SimulatedAppStore {
                 )
             )
         }
+
+        /// Announces something about a transaction to which nothing happened.
+        mutating func announce(
+            _ type: String,
+            _ subtype: String?,
+            about id: String
+        ) throws(Refusal) {
+            let subscription = subscriptions[try transaction(id).originalID]
+            announce(
+                type,
+                subtype,
+                transaction: id,
+                subscription: subscription?.originalTransactionID
+            )
+        }
+
+        /// Announces a TEST; returns its token.
+        mutating func announceTest(at now: Int64) throws(Refusal) -> String {
+            guard notificationURL != nil else {
+                throw .notPossible("No notification URL is configured.")
+            }
+            let token = "\(random.uuid())_\(now)"
+            var announcement = Announcement(type: "TEST")
+            announcement.testToken = token
+            announcements.append(announcement)
+            return token
+        }
     }
 }
 
@@ -260,5 +300,4 @@ typealias Offer = SimulatedAppStore.Offer
 typealias Commitment = SimulatedAppStore.Commitment
 typealias Transaction = SimulatedAppStore.Transaction
 typealias Subscription = SimulatedAppStore.Subscription
-typealias Announcement = SimulatedAppStore.Announcement
 typealias Refusal = SimulatedAppStore.Refusal

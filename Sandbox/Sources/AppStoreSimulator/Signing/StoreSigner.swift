@@ -1,21 +1,73 @@
-/// Makes notifications of what was announced: App Store Server Notifications V2, signed, and their
-/// version 1 where the app has chosen it
-/// (<https://developer.apple.com/documentation/appstoreservernotifications>).
-struct NotificationSigner {
+import Foundation
+
+/// Signs what the store states: transactions, renewal info, app transactions and notifications.
+struct StoreSigner: Sendable {
     let environment: SimulatedAppStore.Environment
-    let signer: PayloadSigner
     let authority: CertificateAuthority
+    private let payloads: PayloadSigner
+    /// The date of the newest notification; nothing is signed with an earlier one.
+    private var lastSigned: Int64
+
+    init(
+        _ authority: CertificateAuthority,
+        in environment: SimulatedAppStore.Environment,
+        lastSigned: Int64
+    ) throws {
+        self.environment = environment
+        self.authority = authority
+        self.lastSigned = lastSigned
+        payloads = try PayloadSigner(authority)
+    }
+
+    /// The date of what is signed now.
+    func date(at now: Int64) -> Int64 { max(now, lastSigned) }
+
+    func sign(_ payload: some Encodable) throws -> String { try payloads.sign(payload) }
+
+    /// Signs bytes that are no object of ours.
+    func sign(bytes: Data) throws -> String { try payloads.sign(bytes: bytes) }
+
+    func sign(_ transaction: Transaction, in world: World, at now: Int64) throws -> String {
+        try sign(
+            TransactionPayload(
+                transaction,
+                customer: try world.customer(transaction.customer),
+                in: world,
+                signedDate: date(at: now)
+            )
+        )
+    }
+
+    func sign(_ subscription: Subscription, in world: World, at now: Int64) throws -> String {
+        try sign(
+            RenewalInfoPayload(
+                subscription,
+                customer: try world.customer(subscription.customer),
+                in: world,
+                signedDate: date(at: now)
+            )
+        )
+    }
+
+    /// Signs the app transaction of a customer, with a new nonce.
+    func sign(
+        appTransactionOf customer: Customer,
+        in world: inout World,
+        at now: Int64
+    ) throws -> String {
+        let nonce = world.random.uuid()
+        return try sign(
+            AppTransactionPayload(customer: customer, in: world, nonce: nonce, signedDate: now)
+        )
+    }
+
+    // MARK: - Notifications
 
     /// Signs what was announced, in its order.
     ///
-    /// - Parameter lastSigned: the date of the newest signature. Two statements about one thing never
-    ///   bear the same date, even while the clock stands.
+    /// Two statements about one thing never bear the same date, even while the clock stands.
     /// - Returns: the ids of those that go to the app's server.
-    func signAnnouncements(
-        of world: inout World,
-        at now: Int64,
-        lastSigned: inout Int64
-    ) -> [String] {
+    mutating func signAnnouncements(of world: inout World, at now: Int64) -> [String] {
         let announcements = world.announcements
         world.announcements = []
         var sent: [String] = []
@@ -38,7 +90,7 @@ struct NotificationSigner {
         at date: Int64
     ) -> SimulatedAppStore.Notification? {
         let payload = payload(announcement, in: &world, at: date)
-        guard let signed = try? signer.sign(payload) else { return nil }
+        guard let signed = try? sign(payload) else { return nil }
         var notification = SimulatedAppStore.Notification(
             id: payload.notificationUUID,
             type: announcement.type,
@@ -51,8 +103,8 @@ struct NotificationSigner {
         )
         // A test is sent in version 2 whatever the app has chosen.
         if world.notificationVersion == 1, announcement.type != "TEST" {
-            notification.versionOneBody = VersionOne(world: world, environment: environment)
-                .body(announcement, signedBy: authority, at: date)
+            notification.versionOneBody = VersionOne(world: world, signer: self)
+                .body(announcement, at: date)
             if notification.versionOneBody == nil { notification.url = nil }
         }
         return notification
@@ -94,7 +146,7 @@ struct NotificationSigner {
                 bundleId: world.bundleID,
                 environment: environment.rawValue,
                 signedAppTransactionInfo: customer.flatMap {
-                    try? signer.sign(appTransactionOf: $0, in: &world, at: date)
+                    try? sign(appTransactionOf: $0, in: &world, at: date)
                 }
             )
             return payload
@@ -106,10 +158,10 @@ struct NotificationSigner {
             bundleId: world.bundleID,
             bundleVersion: announcement.type == "TEST" ? nil : "1",
             signedTransactionInfo: announcement.transaction.flatMap {
-                try? signer.sign($0, in: world, at: date)
+                try? sign($0, in: world, at: date)
             },
             signedRenewalInfo: announcement.subscription.flatMap {
-                try? signer.sign($0, in: world, at: date)
+                try? sign($0, in: world, at: date)
             },
             status: announcement.subscription?.state.rawValue,
             consumptionRequestReason: announcement.consumptionRequestReason
