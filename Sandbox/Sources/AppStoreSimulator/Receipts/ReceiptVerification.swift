@@ -2,24 +2,11 @@ import Crypto
 import Foundation
 
 /// The legacy `verifyReceipt`, and the receipts it takes
-/// (<https://developer.apple.com/documentation/appstorereceipts/verifyreceipt>).
+/// (<https://developer.apple.com/documentation/appstorereceipts/verify-receipt>).
 struct ReceiptVerification {
     let world: World
     let signer: StoreSigner
     let now: Int64
-
-    /// The receipt file on a customer's device: Base64.
-    func appReceipt(of customer: Customer) throws -> String {
-        try AppReceipt.sign(customer, in: world, created: now, by: signer.authority)
-            .base64EncodedString()
-    }
-
-    /// The receipt of one transaction as iOS 6 had it: Base64.
-    func transactionReceipt(of transaction: Transaction) throws -> String {
-        let entry = LegacyReceipt(world: world).entry(transaction)
-        return try TransactionReceipt.sign(entry, in: world, by: signer.authority)
-            .base64EncodedString()
-    }
 
     /// - Parameter json: the request's body.
     func answer(_ json: Data) -> LegacyJSON {
@@ -78,7 +65,13 @@ struct ReceiptVerification {
                     .map(LegacyJSON.strings)
             )
             answer["pending_renewal_info"] = .list(renewals.map(LegacyJSON.strings))
-            answer["latest_receipt"] = (try? appReceipt(of: customer)).map(LegacyJSON.string)
+            let latest = try? AppReceipt.sign(
+                customer,
+                in: world,
+                created: now,
+                by: signer.authority
+            )
+            answer["latest_receipt"] = latest.map { .string($0.base64EncodedString()) }
         }
         return .object(answer)
     }
@@ -110,7 +103,8 @@ struct ReceiptVerification {
             answer["latest_expired_receipt_info"] = .strings(legacy.entry(latest))
         } else {
             answer["latest_receipt_info"] = .strings(legacy.entry(latest))
-            answer["latest_receipt"] = (try? transactionReceipt(of: latest)).map(LegacyJSON.string)
+            let receipt = try? TransactionReceipt.sign(latest, in: world, by: signer.authority)
+            answer["latest_receipt"] = receipt.map { .string($0.base64EncodedString()) }
         }
         return .object(answer)
     }

@@ -7,13 +7,13 @@ struct TransactionReceipt {
     var transactionID: String
     var environment: String
 
-    /// Builds and signs the receipt; `entry` is the transaction in the legacy spelling.
+    /// Builds and signs the receipt.
     static func sign(
-        _ entry: [String: String],
-        in world: SimulatedAppStore.World,
+        _ transaction: Transaction,
+        in world: World,
         by authority: CertificateAuthority
     ) throws -> Data {
-        var info = entry
+        var info = LegacyReceipt(world: world).entry(transaction)
         info["bid"] = world.bundleID
         info["bvrs"] = "1"
         info["item-id"] = String(world.appAppleID)

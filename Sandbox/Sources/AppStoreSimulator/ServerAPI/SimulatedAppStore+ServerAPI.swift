@@ -38,14 +38,16 @@ extension SimulatedAppStore {
     /// The receipt file on a customer's device, as an app posts it: Base64.
     public func receipt(customer id: String) async throws -> String {
         let now = await clock.now
-        return try ReceiptVerification(world: world, signer: signer, now: now)
-            .appReceipt(of: try world.customer(id))
+        let customer = try world.customer(id)
+        return try AppReceipt.sign(customer, in: world, created: now, by: signer.authority)
+            .base64EncodedString()
     }
 
     /// The receipt of one transaction as iOS 6 had it: Base64.
     public func transactionReceipt(_ id: String) throws -> String {
-        try ReceiptVerification(world: world, signer: signer, now: 0)
-            .transactionReceipt(of: try world.transaction(id))
+        let transaction = try world.transaction(id)
+        return try TransactionReceipt.sign(transaction, in: world, by: signer.authority)
+            .base64EncodedString()
     }
 
     /// The answer of `verifyReceipt`, in JSON, about a receipt in Base64.

@@ -136,15 +136,8 @@ enum Billing {
             changed.anchor = cycleStart
             changed.periodsSinceAnchor = 0
         }
-        let end = endOfNextPeriod(
-            world,
-            &changed,
-            product: product,
-            offer: offer.offer,
-            from: cycleStart
-        )
-        let price =
-            offer.offer?.price ?? (isNewPlan ? product.price : changed.renewalPrice)
+        let end = endOfNextPeriod(world, &changed, product, offer.offer, from: cycleStart)
+        let price = offer.offer?.price ?? (isNewPlan ? product.price : changed.renewalPrice)
         let commitment = world.renewals.nextCommitment(
             of: subscription,
             product: product,
@@ -194,8 +187,8 @@ enum Billing {
     private static func endOfNextPeriod(
         _ world: World,
         _ subscription: inout Subscription,
-        product: Product,
-        offer: Offer?,
+        _ product: Product,
+        _ offer: Offer?,
         from cycleStart: Int64
     ) -> Int64 {
         if let offer, offer.discount != .payAsYouGo {

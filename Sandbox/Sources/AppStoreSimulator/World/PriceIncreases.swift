@@ -1,4 +1,5 @@
-/// Price increases: a product costs its subscribers more, with their consent or without.
+/// Price increases: a product costs its subscribers more, with their consent or without
+/// (<https://developer.apple.com/documentation/storekit/managing-price-increases-for-auto-renewable-subscriptions>).
 enum PriceIncreases {
     /// Raises a product's price for everyone who has it, with or without asking them.
     static func raise(

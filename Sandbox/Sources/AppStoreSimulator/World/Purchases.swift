@@ -165,19 +165,7 @@ enum Purchases {
         )
         transaction.revokedSeats = product.isMultiSeat ? 0 : nil
         world.record(transaction, at: now)
-        var subscription = Subscription(
-            originalTransactionID: originalID,
-            customer: customer.id,
-            group: group,
-            productID: product.id,
-            autoRenewProductID: product.id,
-            latestTransactionID: id,
-            renewalDate: end,
-            renewalPrice: product.price,
-            appAccountToken: token,
-            recentStart: now,
-            anchor: now
-        )
+        var subscription = Subscription(product, group: group, transaction, until: end, at: now)
         subscription.begins(product, offer: offer, from: now, to: end, lasting: world.renewals)
         if let previous, now - previous.renewalDate <= world.renewals.ignoredGap,
             previous.state == .expired

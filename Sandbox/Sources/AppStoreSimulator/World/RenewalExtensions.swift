@@ -1,6 +1,7 @@
 internal import SandboxClock
 
-/// Extensions: Apple moves the renewal date of a subscription, or of all of a product's.
+/// Extensions: Apple moves the renewal date of a subscription, or of all of a product's
+/// (<https://developer.apple.com/documentation/appstoreserverapi/extending-the-renewal-date-for-auto-renewable-subscriptions>).
 enum RenewalExtensions {
     /// Moves the renewal date, at most twice in 365 days; returns the new one.
     static func extend(

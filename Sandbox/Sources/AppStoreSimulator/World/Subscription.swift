@@ -98,3 +98,28 @@ extension SimulatedAppStore {
         }
     }
 }
+
+extension SimulatedAppStore.Subscription {
+    /// A subscription that begins with a purchase.
+    init(
+        _ product: Product,
+        group: String,
+        _ transaction: Transaction,
+        until end: Int64,
+        at now: Int64
+    ) {
+        self.init(
+            originalTransactionID: transaction.originalID,
+            customer: transaction.customer,
+            group: group,
+            productID: product.id,
+            autoRenewProductID: product.id,
+            latestTransactionID: transaction.id,
+            renewalDate: end,
+            renewalPrice: product.price,
+            appAccountToken: transaction.appAccountToken,
+            recentStart: now,
+            anchor: now
+        )
+    }
+}

@@ -87,19 +87,7 @@ enum Succession {
         transaction.previousOriginalID = old.originalTransactionID
         if isBundle { transaction.bundle = .init(of: transaction) }
         world.record(transaction, at: now)
-        var subscription = Subscription(
-            originalTransactionID: id,
-            customer: old.customer,
-            group: old.group,
-            productID: product.id,
-            autoRenewProductID: product.id,
-            latestTransactionID: id,
-            renewalDate: end,
-            renewalPrice: product.price,
-            appAccountToken: token,
-            recentStart: now,
-            anchor: now
-        )
+        var subscription = Subscription(product, group: old.group, transaction, until: end, at: now)
         subscription.previousOriginalID = old.originalTransactionID
         subscription.isBundle = isBundle ? true : nil
         subscription.begins(product, offer: nil, from: now, to: end, lasting: world.renewals)

@@ -3,9 +3,9 @@ import Foundation
 extension SimulatedAppStore {
     /// Everything the simulated App Store remembers.
     ///
-    /// Plain and deterministic: each change is a function of a room beside it, such as `Purchases` or
-    /// `Billing`, that takes the world and the present instant. What has to be told to the app's server
-    /// waits in `announcements` until somebody signs and sends it.
+    /// Plain and deterministic: what changes it are functions of the types beside it, such as
+    /// `Purchases` and `Billing`, which take the world and the present instant. What has to be told to
+    /// the app's server waits in `announcements` until somebody signs and sends it.
     struct World: Codable, Sendable {
         var environment: Environment
         var bundleID: String
@@ -292,7 +292,7 @@ extension SimulatedAppStore {
     }
 }
 
-// The store's words, as the rooms write them.
+// Short names of the store's values, for the types beside the world.
 typealias World = SimulatedAppStore.World
 typealias Customer = SimulatedAppStore.Customer
 typealias Product = SimulatedAppStore.Product
