@@ -149,7 +149,8 @@ let package = Package(
         .target(
             name: "AppStoreConnector",
             dependencies: [
-                "AppStoreAPI", "Reports", "Storage", "Stores", "StrictJSON", "Traces", .api, .core,
+                "AppStoreAPI", "Reports", "Storage", "Stores", "StrictJSON", "TextFormats",
+                "Traces", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
             ]
@@ -196,7 +197,8 @@ let package = Package(
             name: "TollgateAssembly",
             dependencies: [
                 "AppStoreAPI", "AppStoreConnector", "GooglePlayConnector", "Reports", "Storage",
-                "Stores", "StripeAPI", "StripeConnector", "TollgateService", .core,
+                "Stores", "StripeAPI", "StripeConnector", "TextFormats", "TollgateService", .api,
+                .core,
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

@@ -95,27 +95,75 @@ public struct AppStoreReceipts: Sendable {
         // Production first, as Apple asks for, unless the receipt itself says sandbox.
         var environments = reads.environments
         if sandboxFirst { environments.reverse() }
-        let named = Array(transactions.prefix(Self.mostNamed))
-        for environment in environments {
-            let scope = AppStoreScope(environment, application)
+        let found = try await readHistory(
+            by: id,
+            in: environments.map { AppStoreScope($0, application) },
+            named: Array(transactions.prefix(Self.mostNamed)),
+            claim: claim
+        )
+        guard let (scope, count) = found else { throw Self.unknownReceipt }
+        return API.AppStoreReceiptReply(
+            environment: API.Environment(rawValue: scope.environment.rawValue),
+            purchases: count.purchases.map(\.canonical).sorted(),
+            new: count.news
+        )
+    }
+
+    /// Reads what lasts, and its state now, where the App Store knows a transaction.
+    ///
+    /// - Returns: the first of the scopes that knows it, and what was read; `nil`: none does.
+    private func readHistory(
+        by id: String,
+        in scopes: [AppStoreScope],
+        named transactions: [String],
+        claim: Claim?
+    ) async throws -> (AppStoreScope, AppStoreReads.ReadCount)? {
+        for scope in scopes {
             do {
                 let count = try await reads.readWhatLasts(
                     of: id,
                     in: scope,
-                    named: named,
+                    named: transactions,
                     claim: claim
                 )
                 _ = try await reads.readStatuses(of: id, in: scope, confirms: false)
-                return API.AppStoreReceiptReply(
-                    environment: API.Environment(rawValue: environment.rawValue),
-                    purchases: count.purchases.map(\.canonical).sorted(),
-                    new: count.news
-                )
+                return (scope, count)
             } catch let error as AppStore.ServerAPIError {
                 guard error.isNotFound else { throw error }
             }
         }
-        throw Self.unknownReceipt
+        return nil
+    }
+
+    /// Takes in what lasts of a customer whom a transaction names: their full history, without
+    /// consumables.
+    ///
+    /// - Parameters:
+    ///   - id: any of their transactions.
+    ///   - application: the app's bundle id; `nil` asks each app of this server.
+    ///   - environment: `nil` asks production first, as Apple wants it.
+    /// - Returns: what was read; `nil`: the App Store knows no such transaction.
+    func receive(
+        transaction id: String,
+        from customer: Customer.ID,
+        of application: String?,
+        in environment: StoreEnvironment?
+    ) async throws -> AppStoreReads.ReadCount? {
+        let named = try application.map { [try messages.application($0)] }
+        let applications =
+            try named ?? reads.clients?.apps.map(\.bundleID) ?? [messages.application(nil)]
+        let environments = environment.map { [$0] } ?? reads.environments
+        // Where nothing is set up, the refusal says what to set.
+        let first = AppStoreScope(environments.first ?? .production, applications[0])
+        _ = try reads.client(first)
+        return try await readHistory(
+            by: id,
+            in: environments.flatMap { environment in
+                applications.map { AppStoreScope(environment, $0) }
+            },
+            named: [],
+            claim: Claim(customer: customer, mode: .observed)
+        )?.1
     }
 
     private static let unknownReceipt = Refusal(

@@ -1,14 +1,15 @@
-internal import AppStoreAPI
+public import AppStoreAPI
 internal import Foundation
 internal import Storage
 public import Stores
-internal import StrictJSON
 public import TollgateAPI
-internal import TollgateCore
+public import TollgateCore
 
-/// Brings in what the customers of another system bought, by a file of their receipts.
+/// Brings in what the customers of another system bought, by a file of their receipts or of any
+/// transaction id of theirs.
 ///
-/// One customer a line: `{"app_user_id":"…","receipt_data":"…"}`, or `app_user_id,receipt_data`.
+/// One customer a line: `{"app_user_id":"…","receipt_data":"…"}`, or with `transaction_id`. Lines of
+/// CSV are `app_user_id,receipt_data`, or as a first line names their columns.
 /// It goes on where it was broken off: its place is in the database, under the file's name.
 public struct ReceiptImport: Sendable {
     /// A line that led to nothing.
@@ -57,18 +58,16 @@ public struct ReceiptImport: Sendable {
         var report = Report()
     }
 
-    private struct Line {
-        var number: Int
-        var appUserID: String
-        var appAccountToken: String?
-        var receiptData: String
-    }
-
-    private enum Outcome {
-        case found(purchases: Int, new: Int)
-        case unmatched(Unmatched)
-        /// The App Store failed over this line.
-        case failed(Unmatched, AppStore.ServerAPIError)
+    /// What became of one customer's receipt or transaction.
+    public enum Outcome: Sendable {
+        /// The purchases that they hold, by their original transaction ids.
+        case found(purchases: Set<String>, new: Int)
+        /// The App Store shows nothing but consumables, which whoever sold them has credited.
+        case nothingLasts
+        /// The reason for which it led to nothing.
+        case unmatched(String)
+        /// The App Store failed over this customer.
+        case failed(AppStore.ServerAPIError)
     }
 
     private let receipts: AppStoreReceipts
@@ -103,35 +102,39 @@ public struct ReceiptImport: Sendable {
     ) async throws -> Report? {
         try await context.leases.holding(name) { prolong in
             var place = try await context.records.cursors.value(name) ?? Place()
-            for _ in 0..<place.lines { _ = try next() }
+            var columns = ReceiptImportLine.usual
+            for number in 0..<place.lines {
+                let line = try next()
+                if number == 0, let heading = line.flatMap(ReceiptImportLine.columns(ofHeading:)) {
+                    columns = heading
+                }
+            }
             var isAtEnd = false
             while !isAtEnd {
                 var lines: [(Int, [UInt8])] = []
-                while lines.count < Self.width {
+                var taken = 0
+                while taken < Self.width {
                     guard let line = try next() else {
                         isAtEnd = true
                         break
                     }
-                    lines.append((place.lines + lines.count + 1, line))
-                }
-                let outcomes = try await take(lines)
-                try Self.requireAnswers(outcomes)
-                for outcome in outcomes {
-                    switch outcome {
-                    case .found(let purchases, let new):
-                        place.report.customers += 1
-                        place.report.purchases += purchases
-                        place.report.new += new
-                    case .unmatched(let unmatched), .failed(let unmatched, _):
-                        place.report.add(unmatched)
-                    case nil: break
+                    taken += 1
+                    if place.lines + taken == 1,
+                        let heading = ReceiptImportLine.columns(ofHeading: line)
+                    {
+                        columns = heading
+                        continue
                     }
+                    lines.append((place.lines + taken, line))
                 }
-                place.lines += lines.count
+                let done = try await take(lines, columns)
+                try Self.requireAnswers(done.map(\.outcome))
+                for one in done { place.report.add(one) }
+                place.lines += taken
                 try await context.records.cursors
                     .keep(name, value: place, now: context.clocks.wall())
                 try await prolong()
-                progress(WorkProgress(step: "receipts", done: place.lines))
+                progress(WorkProgress(step: "customers", done: place.lines))
             }
             return place.report
         }
@@ -139,118 +142,177 @@ public struct ReceiptImport: Sendable {
 
     /// - Throws: the App Store's error where it failed over all of several lines. Failing over some,
     ///   it may fail over them for ever.
-    private static func requireAnswers(_ outcomes: [Outcome?]) throws {
+    private static func requireAnswers(_ outcomes: [Outcome]) throws {
         var failure: AppStore.ServerAPIError?
-        for case let outcome? in outcomes {
-            guard case .failed(_, let error) = outcome else { return }
+        for outcome in outcomes {
+            guard case .failed(let error) = outcome else { return }
             failure = error
         }
         if let failure { throw failure }
     }
 
+    /// A line, and what became of it.
+    fileprivate struct Done: Sendable {
+        var line: Int
+        var appUserID: String?
+        var isReceipt: Bool
+        var outcome: Outcome
+    }
+
     /// Several lines at once; the results in their order.
-    private func take(_ lines: [(Int, [UInt8])]) async throws -> [Outcome?] {
-        try await withThrowingTaskGroup(of: (Int, Outcome?).self) { group in
+    private func take(
+        _ lines: [(Int, [UInt8])],
+        _ columns: [ReceiptImportLine.Column]
+    ) async throws -> [Done] {
+        try await withThrowingTaskGroup(of: Done?.self) { group in
             for (number, bytes) in lines {
-                group.addTask { (number, try await self.take(bytes, number: number)) }
+                group.addTask { try await self.take(bytes, columns, number: number) }
             }
-            var outcomes: [(Int, Outcome?)] = []
-            for try await outcome in group { outcomes.append(outcome) }
-            return outcomes.sorted { $0.0 < $1.0 }.map(\.1)
+            var done: [Done] = []
+            for try await one in group { if let one { done.append(one) } }
+            return done.sorted { $0.line < $1.line }
         }
     }
 
-    // Swift 6.3.1's optimiser ends with an ownership error on this function.
-    @_optimize(none)
-    private func take(_ bytes: [UInt8], number: Int) async throws -> Outcome? {
-        let line: Line
-        switch Self.read(bytes, number: number) {
-        case .success(let read?): line = read
-        case .success(nil): return nil
-        case .failure(let unmatched): return .unmatched(unmatched.value)
-        }
-        func unmatched(_ reason: String) -> Outcome {
-            .unmatched(Unmatched(line: number, appUserID: line.appUserID, reason: reason))
-        }
+    private func take(
+        _ bytes: [UInt8],
+        _ columns: [ReceiptImportLine.Column],
+        number: Int
+    ) async throws -> Done? {
+        let line: ReceiptImportLine
         do {
-            var request = API.CreateCustomerRequest(appUserID: line.appUserID)
-            request.appAccountToken = line.appAccountToken
+            guard let read = try ReceiptImportLine.read(bytes, columns) else { return nil }
+            line = read
+        } catch {
+            return Done(
+                line: number,
+                appUserID: error.appUserID,
+                isReceipt: true,
+                outcome: .unmatched(error.reason)
+            )
+        }
+        var request = API.CreateCustomerRequest(appUserID: line.appUserID)
+        request.appAccountToken = line.appAccountToken
+        let outcome: Outcome
+        var isReceipt = false
+        switch line.subject {
+        case .receipt(let data):
+            isReceipt = true
+            outcome = try await take(receipt: data, of: request)
+        case .transaction(let id):
+            outcome = try await take(transaction: id, of: request, bundleID: line.bundleID)
+        }
+        return Done(
+            line: number,
+            appUserID: line.appUserID,
+            isReceipt: isReceipt,
+            outcome: outcome
+        )
+    }
+
+    private func take(
+        receipt: String,
+        of request: API.CreateCustomerRequest
+    ) async throws -> Outcome {
+        try await judged {
             let customer = try await register(request)
             let reply = try await receipts.receive(
-                line.receiptData,
+                receipt,
                 from: Customer.ID(customer.id),
                 mode: .observed,
                 isTrusted: true,
                 leavesConsumables: true
             )
-            guard !reply.purchases.isEmpty else {
-                return unmatched("the receipt holds no purchase")
+            guard !reply.purchases.isEmpty else { return .nothingLasts }
+            return .found(purchases: Set(reply.purchases), new: reply.new)
+        }
+    }
+
+    /// Brings in the full history of a customer, without consumables, by any transaction of theirs.
+    ///
+    /// - Parameters:
+    ///   - id: the transaction's id, or that of the original transaction.
+    ///   - request: names the customer.
+    ///   - bundleID: the app; `nil` asks each app of this server.
+    ///   - environment: `nil` asks production first.
+    /// - Throws: what breaks an import off: something is out of order here or at the App Store.
+    public func take(
+        transaction id: String,
+        of request: API.CreateCustomerRequest,
+        bundleID: String? = nil,
+        in environment: StoreEnvironment? = nil
+    ) async throws -> Outcome {
+        guard ReceiptImportLine.isTransactionID(id) else {
+            return .unmatched("‘\(id.prefix(24))’ is no transaction id; they are digits")
+        }
+        return try await judged {
+            let customer = Customer.ID(try await register(request).id)
+            guard
+                let read = try await receipts.receive(
+                    transaction: id,
+                    from: customer,
+                    of: bundleID,
+                    in: environment
+                )
+            else {
+                return .unmatched(
+                    "the App Store knows no transaction ‘\(id)’ in the apps of this server; compare the id, the bundle id and the environment"
+                )
             }
-            return .found(purchases: reply.purchases.count, new: reply.new)
+            guard !read.purchases.isEmpty else { return .nothingLasts }
+            var held: Set<String> = []
+            for key in read.purchases where try await context.records.holds(customer, key) {
+                held.insert(key.id)
+            }
+            // An import takes nothing from anybody.
+            guard !held.isEmpty else {
+                return .unmatched(
+                    "the purchase is in the record and belongs to another customer; assign it in the dashboard if that is wrong"
+                )
+            }
+            return .found(purchases: held, new: read.news)
+        }
+    }
+
+    /// Tells what is wrong with one customer's line from what breaks the run off.
+    // Swift 6.3.1's optimiser ends with an ownership error on this function.
+    @_optimize(none)
+    private func judged(_ work: () async throws -> Outcome) async throws -> Outcome {
+        do {
+            return try await work()
         } catch let refusal as Refusal {
             // What is out of order here or at the store breaks the run off; a bad line does not.
             guard refusal.status < 500 else { throw refusal }
-            return unmatched(refusal.error.message)
+            return .unmatched(refusal.error.message)
         } catch let error as AppStore.ReceiptError {
             guard !error.isRetryable, error.status != .wrongSharedSecret else { throw error }
-            return unmatched("\(error)")
+            return .unmatched("\(error)")
         } catch let error as AppStore.VerificationError {
             guard !error.isRetryable else { throw error }
-            return unmatched("\(error)")
+            return .unmatched("\(error)")
         } catch let error as AppStore.ServerAPIError {
-            if error.meaning == .fault {
-                let reason = "\(error); import this line again later"
-                return .failed(
-                    Unmatched(line: number, appUserID: line.appUserID, reason: reason),
-                    error
-                )
-            }
+            if error.meaning == .fault { return .failed(error) }
             guard !error.isRetryable, !error.isForbidden else { throw error }
-            return unmatched("\(error)")
+            return .unmatched("\(error)")
         }
     }
+}
 
-    // MARK: - Lines
-
-    private struct Failure: Error {
-        var value: Unmatched
-    }
-
-    private static func read(_ bytes: [UInt8], number: Int) -> Result<Line?, Failure> {
-        func failure(_ reason: String, _ user: String? = nil) -> Result<Line?, Failure> {
-            .failure(Failure(value: Unmatched(line: number, appUserID: user, reason: reason)))
+extension ReceiptImport.Report {
+    fileprivate mutating func add(_ done: ReceiptImport.Done) {
+        func add(_ reason: String) {
+            self.add(.init(line: done.line, appUserID: done.appUserID, reason: reason))
         }
-        let bytes = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes[...]
-        guard bytes.contains(where: { $0 > 0x20 }) else { return .success(nil) }
-        if bytes.first == UInt8(ascii: "{") {
-            guard let json = try? JSON(Array(bytes)) else {
-                return failure("the line is no JSON")
-            }
-            guard let user = json["app_user_id"]?.string,
-                let receipt = json["receipt_data"]?.string
-            else { return failure("the line lacks app_user_id or receipt_data") }
-            return .success(
-                Line(
-                    number: number,
-                    appUserID: user,
-                    appAccountToken: json["app_account_token"]?.string,
-                    receiptData: receipt
-                )
-            )
+        switch done.outcome {
+        case .found(let purchases, let new):
+            customers += 1
+            self.purchases += purchases.count
+            self.new += new
+        case .nothingLasts where done.isReceipt: add("the receipt holds no purchase")
+        case .nothingLasts:
+            add("the App Store shows only consumables of this customer; leave the line out")
+        case .unmatched(let reason): add(reason)
+        case .failed(let error): add("\(error); import this line again later")
         }
-        guard let text = String(bytes: bytes, encoding: .utf8) else {
-            return failure("the line is no UTF-8")
-        }
-        let fields = text.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false)
-            .map { field in
-                field.hasPrefix("\"") && field.hasSuffix("\"") && field.count > 1
-                    ? String(field.dropFirst().dropLast()) : String(field)
-            }
-        guard fields.count == 2 else { return failure("the line is not app_user_id,receipt_data") }
-        // The first line may name the columns.
-        if number == 1, fields[1] == "receipt_data" { return .success(nil) }
-        return .success(
-            Line(number: number, appUserID: fields[0], appAccountToken: nil, receiptData: fields[1])
-        )
     }
 }

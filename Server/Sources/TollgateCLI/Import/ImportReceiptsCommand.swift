@@ -6,17 +6,21 @@ import ArgumentParser
 import Foundation
 import TollgateService
 
-/// `tollgate import receipts FILE`: the customers of another system, by their legacy receipts.
+/// `tollgate import app-store FILE`: the customers of another system, by their legacy receipts or any
+/// of their transaction ids.
 struct ImportReceiptsCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
-        commandName: "receipts",
-        abstract: "Bring in what customers bought, by a file of their legacy receipts.",
+        commandName: "app-store",
+        abstract: "Bring in what customers bought, by a file of receipts or transaction ids.",
         discussion: """
-            One customer a line: {"app_user_id":"…","receipt_data":"…"} or app_user_id,receipt_data. \
-            For each one the full history is read from the App Store Server API. A run that was \
+            One customer a line: {"app_user_id":"…","receipt_data":"…"}, or with transaction_id, which \
+            is any transaction of theirs. As CSV app_user_id,receipt_data; a first line may name the \
+            columns, such as app_user_id,transaction_id, with bundle_id and app_account_token beside \
+            these. For each one the full history is read from the App Store Server API. A run that was \
             broken off goes on where it was. Old consumables are left out: their coins were \
             credited by whoever sold them then.
-            """
+            """,
+        aliases: ["receipts"]
     )
 
     @Argument(help: "The file.")
