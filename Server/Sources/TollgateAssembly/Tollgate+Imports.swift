@@ -28,4 +28,17 @@ extension Tollgate {
     public var stripeImport: StripeImporting {
         StripeImporting(stripe) { try await self.customers.create($0).customer }
     }
+
+    /// Brings in the customers of RevenueCat, by its export of transactions.
+    ///
+    /// - Parameters:
+    ///   - file: names the file across runs: a hash of its content, say.
+    ///   - perMinute: reads of each kind in a minute that Google Play is asked for, at most.
+    public func revenueCatImport(
+        file: String,
+        options: RevenueCatImport.Options,
+        perMinute: Int64
+    ) -> RevenueCatImport {
+        RevenueCatImport(self, file: file, options: options, perMinute: perMinute)
+    }
 }

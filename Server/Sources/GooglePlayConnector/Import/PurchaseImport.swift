@@ -2,7 +2,7 @@ internal import Foundation
 internal import GooglePlayAPI
 internal import Storage
 public import Stores
-internal import TollgateAPI
+public import TollgateAPI
 internal import TollgateCore
 
 /// Brings in what customers bought before this server was there, by a file of purchase tokens or order
@@ -50,9 +50,15 @@ public struct PurchaseImport: Sendable {
         var report = Report()
     }
 
-    fileprivate enum Outcome: Sendable {
+    /// What became of one purchase.
+    public enum Outcome: Hashable, Sendable {
+        /// It is in the record, of its owner.
         case read(isNew: Bool)
+        /// All of it is consumed: whoever sold it has credited it.
         case consumed
+        /// Google does not show it, or no longer.
+        case notShown(String)
+        /// The reason for which it led to nothing.
         case unmatched(String)
     }
 
@@ -155,7 +161,42 @@ public struct PurchaseImport: Sendable {
         } catch {
             return .unmatched(error.reason)
         }
-        let package = line.packageName ?? reads.setUp.apps.first?.packageName ?? ""
+        return try await take(
+            line,
+            ofPackage: line.packageName ?? reads.setUp.apps.first?.packageName ?? ""
+        )
+    }
+
+    /// Brings in one purchase by the id of any of its orders.
+    ///
+    /// - Parameters:
+    ///   - id: `GPA.3345-1234-5678-90123`, with `..0` and so on for renewals.
+    ///   - request: names the owner. Like a device that observes, it takes nothing from anybody.
+    /// - Throws: `GooglePlay.APIFault` or whatever else breaks an import off.
+    public func take(
+        order id: String,
+        of request: API.CreateCustomerRequest
+    ) async throws -> Outcome {
+        let line: PurchaseImportLine
+        do { line = try PurchaseImportLine(order: id, of: request) } catch {
+            return .unmatched(error.reason)
+        }
+        // No order names its app, so each app of this server is asked.
+        var outcome: Outcome?
+        for app in reads.setUp.apps {
+            outcome = try await take(line, ofPackage: app.packageName)
+            guard case .notShown? = outcome else { break }
+        }
+        return outcome
+            ?? .unmatched(
+                "Google Play is not set up: set TOLLGATE_GOOGLE_PLAY_SERVICE_ACCOUNT_FILE and TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME"
+            )
+    }
+
+    private func take(
+        _ line: PurchaseImportLine,
+        ofPackage package: String
+    ) async throws -> Outcome {
         guard let app = reads.setUp.app(package) else {
             return .unmatched(
                 "no app with the package ‘\(package.prefix(80))’ is configured; set TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME, or package_name in the catalog"
@@ -170,11 +211,11 @@ public struct PurchaseImport: Sendable {
         } catch let fault as GooglePlay.APIFault {
             switch fault.meaning {
             case .notFound, .invalid:
-                return .unmatched(
+                return .notShown(
                     "Google knows no such purchase in \(package); compare the package name with the file"
                 )
             case .noLongerReadable:
-                return .unmatched(
+                return .notShown(
                     "Google no longer shows this purchase: it ended more than 60 days ago, or was refunded; leave the line out"
                 )
             case .unreadable:
@@ -355,7 +396,8 @@ extension PurchaseImport.Report {
             purchases += 1
             if isNew { new += 1 }
         case .consumed: consumed += 1
-        case .unmatched(let reason): add(.init(line: line, reason: reason))
+        case .notShown(let reason), .unmatched(let reason):
+            add(.init(line: line, reason: reason))
         }
     }
 }

@@ -114,6 +114,18 @@ struct PurchaseImportLine: Hashable, Sendable {
         packageName = text(.packageName)
     }
 
+    /// The line of an order and its buyer.
+    init(order id: String, of request: API.CreateCustomerRequest) throws(Problem) {
+        try self.init { column in
+            switch column {
+            case .orderID: id
+            case .appUserID: request.appUserID
+            case .appAccountToken: request.appAccountToken
+            case .purchaseToken, .productID, .kind, .packageName: nil
+            }
+        }
+    }
+
     /// Google's order ids: `GPA.3345-1234-5678-90123..0`.
     static func isOrder(_ text: String) -> Bool {
         text.hasPrefix("GPA.") && text.utf8.count <= 100

@@ -137,6 +137,73 @@ public struct StripeImporting: Sendable {
         }
     }
 
+    /// What became of one object of Stripe's whose buyer was named.
+    public enum Named: Hashable, Sendable {
+        /// The subscription is in the record, of its owner.
+        case read(isNew: Bool)
+        /// The customer has their name; what they paid once comes in with `run`.
+        case customer(isNew: Bool)
+        /// The reason for which it led to nothing.
+        case unmatched(String)
+    }
+
+    /// Names the buyer of one object, and reads it if it is a subscription.
+    ///
+    /// - Parameters:
+    ///   - id: a subscription's (`sub_…`), an invoice's, a checkout's, a payment's or a customer's.
+    ///   - user: the app's user id of the buyer. It takes nothing from anybody.
+    /// - Throws: what breaks an import off: no answer of Stripe's, or no database.
+    public func name(buyerOf id: String, _ user: String) async throws -> Named {
+        let client = try stripe.reads.configured()
+        do {
+            var subscription: Stripe.Answer<Stripe.Subscription>?
+            let buyer: String?
+            switch id.prefix(while: { $0 != "_" }) {
+            case "sub":
+                subscription = try await client.subscription(id)
+                buyer = subscription?.value.customer.id
+            case "in": buyer = try await client.invoice(id).value.customer?.id
+            case "cs": buyer = try await client.checkoutSession(id).value.customer?.id
+            case "pi": buyer = try await client.paymentIntent(id).value.customer?.id
+            case "cus": buyer = id
+            default:
+                return .unmatched(
+                    "‘\(id.prefix(40))’ leads to no customer of Stripe's; name the customer in the file of ‘tollgate import stripe --users’"
+                )
+            }
+            guard let buyer else {
+                return .unmatched(
+                    "Stripe has no customer for ‘\(id.prefix(40))’, which a guest paid; grant what it unlocks in the dashboard"
+                )
+            }
+            guard let isNew = try await own(client.customer(buyer).value, user) else {
+                return .unmatched(
+                    "Stripe's customer \(buyer) cannot be \(user) here: it is another customer's; see them in the dashboard"
+                )
+            }
+            guard let subscription else { return .customer(isNew: isNew) }
+            let instant = try await stripe.reads.instantOfRead(
+                subscription.date,
+                testClock: subscription.value.testClock?.id
+            )
+            return .read(isNew: try await stripe.reads.record(subscription.value, at: instant))
+        } catch let error as Stripe.RequestError {
+            guard case .refused(let refused) = error, refused.status == 404 else { throw error }
+            return .unmatched(
+                "Stripe knows no ‘\(id.prefix(40))’ in this account and mode; compare TOLLGATE_STRIPE_SECRET_KEY"
+            )
+        }
+    }
+
+    /// - Returns: whether the name is new; `nil` where the customer is somebody else's.
+    private func own(_ customer: Stripe.Customer, _ user: String) async throws -> Bool? {
+        let isNew = try await adopt(customer, "", [customer.id: user])
+        guard let stored = try await context.records.profile(alias: .stripeCustomer(customer.id)),
+            !stored.body.isEmpty, try Profile(stored).customer.appUserID == user
+        else { return nil }
+        return isNew
+    }
+
     /// Gives one of Stripe's customers their name here.
     ///
     /// - Returns: whether that is new; `nil` where nobody says who it is.

@@ -7,7 +7,7 @@ struct ImportCommand: AsyncParsableCommand {
         abstract: "Bring in what existed before Tollgate did.",
         subcommands: [
             ImportGooglePlayCommand.self, ImportReceiptsCommand.self, ImportReportsCommand.self,
-            ImportStripeCommand.self,
+            ImportRevenueCatCommand.self, ImportStripeCommand.self,
         ]
     )
 }

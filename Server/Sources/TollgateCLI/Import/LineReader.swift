@@ -1,9 +1,10 @@
+import AppStoreAPI
 import CommandOutput
 import Foundation
 
 /// The lines of a file, one after the other, however large it is.
 struct LineReader {
-    private let file: FileHandle
+    private let file: FileHandle?
     private var buffer: [UInt8] = []
     private var position = 0
     private var isAtEnd = false
@@ -15,6 +16,31 @@ struct LineReader {
         }
         self.file = file
     }
+
+    /// The lines of a file that may be packed with gzip: then it is unpacked in memory.
+    init(unpacking path: String) throws {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw CheckFailed(message: "\(path): cannot be read")
+        }
+        let start = try file.read(upToCount: 2) ?? Data()
+        guard start.elementsEqual([0x1F, 0x8B]) else {
+            buffer = Array(start)
+            self.file = file
+            return
+        }
+        do throws(Inflate.Failure) {
+            let rest = (try? file.readToEnd()) ?? Data()
+            buffer = try Inflate.gunzip(Array(start) + Array(rest), limit: Self.mostUnpacked)
+        } catch {
+            throw CheckFailed(
+                message: "\(path): \(error). Unpack it with gunzip, and import the CSV file."
+            )
+        }
+        self.file = nil
+        isAtEnd = true
+    }
+
+    private static let mostUnpacked = 1 << 30
 
     /// The next line without its end; `nil` after the last one.
     mutating func next() throws -> [UInt8]? {
@@ -32,7 +58,7 @@ struct LineReader {
             }
             buffer.removeFirst(position)
             position = 0
-            let more = try file.read(upToCount: Self.chunk) ?? Data()
+            let more = try file?.read(upToCount: Self.chunk) ?? Data()
             isAtEnd = more.isEmpty
             buffer += more
         }

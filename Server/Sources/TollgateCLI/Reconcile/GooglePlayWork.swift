@@ -31,7 +31,7 @@ enum GooglePlayWork {
     }
 
     /// The fault with what to do about it.
-    private static func sentence(_ fault: GooglePlay.APIFault) -> String {
+    static func sentence(_ fault: GooglePlay.APIFault) -> String {
         switch fault.meaning {
         case .notAllowed:
             "\(fault). Give the service account the permissions of docs/google-play.md, step 1; new ones take up to 48 hours. Then run it again to go on."

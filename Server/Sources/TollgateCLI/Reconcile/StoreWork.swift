@@ -1,3 +1,5 @@
+import AppStoreAPI
+import AppStoreConnector
 import AsyncHTTPClient
 import CommandOutput
 import Foundation
@@ -11,6 +13,9 @@ import TollgateService
 struct StoreWork {
     /// The stores that are set up, and how each is spoken to.
     struct Connections {
+        var appStore: AppStore.SignedDataVerifier?
+        var appStoreClients: AppStoreClients?
+        var appStoreOptions = AppStoreOptions()
         var stripe: Stripe.Client?
         var googlePlay = GooglePlaySetUp()
     }
@@ -53,7 +58,9 @@ struct StoreWork {
                 ),
                 database: location,
                 catalog: catalog,
-                appStore: nil,
+                appStore: connections.appStore,
+                appStoreClients: connections.appStoreClients,
+                appStoreOptions: connections.appStoreOptions,
                 stripe: connections.stripe,
                 googlePlay: connections.googlePlay,
                 derivesAnew: false,
