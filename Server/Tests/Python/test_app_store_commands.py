@@ -1,10 +1,13 @@
 """The commands about the App Store, against a simulated one: `app-store test-notification`,
-`reconcile app-store`, `import receipts`, `parked`.
+`reconcile app-store`, `import app-store`, `import revenuecat`, `parked`.
 
 The executable is found by the environment variable TOLLGATE_BIN.
 """
 
 import contextlib
+import csv
+import datetime
+import gzip
 import http.server
 import json
 import os
@@ -425,6 +428,53 @@ def test_receipts_are_imported_with_a_report(world):
         assert world.is_entitled(f"old-{number}")
     again = json.loads(world.run("import", "receipts", "receipts.jsonl", "--json").stdout)
     assert again == report, "it was done, and says so again"
+    assert world.run("rebuild", "--verify").returncode == 0
+
+
+def test_transaction_ids_are_imported_under_the_columns_that_the_file_names(world):
+    buyer = world.control("POST", "customers")["id"]
+    bought = world.control("POST", "purchases", {"product_id": MONTHLY, "customer": buyer})
+    (world.directory / "ids.csv").write_text(
+        f"transaction_id,app_user_id\n{bought['transaction_id']},anna\n12,ben\n")
+    world.end(world.serve())
+    answer = world.run("import", "app-store", "ids.csv")
+    assert answer.returncode == 1 and "1 lines could not be matched" in answer.stderr
+    assert "line 3 ben: the App Store knows no transaction" in answer.stdout
+    assert world.is_entitled("anna")
+
+
+def test_revenuecats_customers_are_imported_from_a_packed_export(world):
+    def day(number):
+        instant = datetime.datetime.fromtimestamp(
+            (world.now() + number * DAY) / 1000, datetime.timezone.utc)
+        return instant.strftime("%Y-%m-%d %H:%M:%S")
+
+    columns = [
+        "rc_original_app_user_id", "rc_last_seen_app_user_id_alias", "store", "store_transaction_id",
+        "original_store_transaction_id", "product_identifier", "start_time", "effective_end_time",
+        "refunded_at", "is_sandbox", "entitlement_identifiers"]
+    buyer = world.control("POST", "customers")["id"]
+    bought = world.control("POST", "purchases", {"product_id": MONTHLY, "customer": buyer})
+    transaction = bought["transaction_id"]
+    rows = [
+        columns,
+        ["$RCAnonymousID:1", "anna", "app_store", transaction, transaction, MONTHLY, day(0), day(30), "",
+         "true", '["pro"]'],
+        ["ben", "ben", "amazon", "a1", "a1", "premium", day(-1), day(30), "", "true", '["pro"]'],
+    ]
+    with gzip.open(world.directory / "export.csv.gz", "wt", newline="") as file:
+        csv.writer(file).writerows(rows)
+    world.end(world.serve())
+    told = world.run("import", "revenuecat", "export.csv.gz", "--sandbox")
+    assert told.returncode == 1
+    assert "coins_since is not set" in told.stderr
+    assert "0 lines could not be brought in; 1 purchases are active in RevenueCat" in told.stderr
+    assert "export.csv.gz:3: ben has premium (amazon) in RevenueCat until" in told.stdout
+    assert world.is_entitled("anna")
+    again = json.loads(world.run("import", "revenuecat", "export.csv.gz", "--sandbox", "--json").stdout)
+    assert (again["purchases"], again["new"], again["unsupported"]) == (1, 0, {"amazon": 1})
+    left = json.loads(world.run("import", "revenuecat", "export.csv.gz", "--json").stdout)
+    assert (left["sandbox"], left["purchases"], left["differences"]) == (2, 0, [])
     assert world.run("rebuild", "--verify").returncode == 0
 
 

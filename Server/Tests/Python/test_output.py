@@ -134,6 +134,11 @@ def app_store(tmp_path_factory):
     (world.directory / "table.png").write_bytes(WIDE)
     receipt = world.control("GET", f"customers/{buyer}/receipt")["receipt_data"]
     (world.directory / "receipts.csv").write_text(f"old-1,{receipt}\n")
+    (world.directory / "export.csv").write_text(
+        "rc_original_app_user_id,store,store_transaction_id,original_store_transaction_id,"
+        "product_identifier,start_time,effective_end_time,refunded_at,is_sandbox\n"
+        f"old-1,app_store,{bought['transaction_id']},{bought['original_transaction_id']},{MONTHLY},"
+        "2020-01-01 00:00:00,2020-02-01 00:00:00,,true\n")
     world.end(world.serve())
     server = http.server.ThreadingHTTPServer(("127.0.0.1", world.port), Taking)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -200,7 +205,8 @@ APP_STORE = {
     "app-store retention url --set " + TAKES: None,
     "app-store retention url": None,
     "app-store retention url --delete": lambda world: told(world, "retention", "url", "--set", TAKES),
-    "import receipts receipts.csv": None,
+    "import app-store receipts.csv": None,
+    "import revenuecat export.csv --sandbox": None,
     "reconcile app-store": None,
     "reconcile app-store --everything": None,
     "verify signed.jws --root root.der --bundle-id com.example.app --environment Sandbox": None,
