@@ -12,7 +12,22 @@ extension World {
             )
             try call.parameters.finish()
             return try world.attach(intent, to: id)
-        }
+        },
+        .get("invoice_payments") { world, call in
+            let invoice = try call.parameters.string("invoice")
+            let status = try call.parameters.string("status")
+            let intent = try call.parameters.object("payment") { part in
+                _ = try part.required("type")
+                return try part.string("payment_intent")
+            }
+            return try world.list(.invoicePayment, &call) { payment in
+                (invoice.map { payment["invoice"].string == $0 } ?? true)
+                    && (status.map { payment["status"].string == $0 } ?? true)
+                    && (intent.map { payment["payment"]["payment_intent"].string == $0 } ?? true)
+            }
+        },
+        .get("invoice_payments/:id") { world, call in try world.find(.invoicePayment, call.ids[0])
+        },
     ]
 
     private mutating func attach(_ intent: JSON, to id: String) throws -> JSON {
@@ -72,5 +87,30 @@ extension World {
                 $0["amount_requested"] = credited["amount_remaining"]
             }
         }
+    }
+
+    /// Notes which intent pays an invoice. https://docs.stripe.com/api/invoice-payment/object
+    mutating func link(_ intent: String, to id: String) {
+        change(.invoice, id) { $0["_payment_intent"] = .string(intent) }
+        change(.paymentIntent, intent) { $0["_invoice"] = .string(id) }
+        guard let invoice = get(.invoice, id) else { return }
+        addPayment(of: invoice, by: intent, invoice["amount_remaining"].count, isDefault: true)
+    }
+
+    /// Adds what says that `intent` pays `amount` of an invoice, or will.
+    mutating func addPayment(of invoice: JSON, by intent: String, _ amount: Int, isDefault: Bool) {
+        var payment = blank(
+            .invoicePayment,
+            created: now(for: invoice["customer"].string),
+            nulls: "amount_paid",
+            [
+                "amount_requested": .int(amount), "currency": invoice["currency"],
+                "invoice": invoice["id"], "is_default": .bool(isDefault), "status": "open",
+                "payment": ["type": "payment_intent", "payment_intent": .string(intent)],
+                "status_transitions": .object(nulls: "canceled_at paid_at", [:]),
+            ]
+        )
+        payment.remove("metadata")
+        put(.invoicePayment, payment)
     }
 }

@@ -66,31 +66,6 @@ extension World {
         return intent["id"].text
     }
 
-    /// Notes which intent pays an invoice. https://docs.stripe.com/api/invoice-payment/object
-    mutating func link(_ intent: String, to id: String) {
-        change(.invoice, id) { $0["_payment_intent"] = .string(intent) }
-        change(.paymentIntent, intent) { $0["_invoice"] = .string(id) }
-        guard let invoice = get(.invoice, id) else { return }
-        addPayment(of: invoice, by: intent, invoice["amount_remaining"].count, isDefault: true)
-    }
-
-    /// Adds what says that `intent` pays `amount` of an invoice, or will.
-    mutating func addPayment(of invoice: JSON, by intent: String, _ amount: Int, isDefault: Bool) {
-        var payment = blank(
-            .invoicePayment,
-            created: now(for: invoice["customer"].string),
-            nulls: "amount_paid",
-            [
-                "amount_requested": .int(amount), "currency": invoice["currency"],
-                "invoice": invoice["id"], "is_default": .bool(isDefault), "status": "open",
-                "payment": ["type": "payment_intent", "payment_intent": .string(intent)],
-                "status_transitions": .object(nulls: "canceled_at paid_at", [:]),
-            ]
-        )
-        payment.remove("metadata")
-        put(.invoicePayment, payment)
-    }
-
     /// An open invoice has been paid, by `intent` or because nothing was due.
     mutating func markPaid(_ id: String, intent: String?, outOfBand: Bool = false) {
         guard let before = get(.invoice, id) else { return }
@@ -209,5 +184,24 @@ extension World {
         case ("incomplete", "void"): expire(id)
         default: break
         }
+    }
+
+    /// Reads `collection_method` and the days that belong to `send_invoice`.
+    ///
+    /// - Parameter standing: the method that stays where none is sent.
+    func readCollectionMethod(
+        _ parameters: inout Parameters,
+        standing: String = "charge_automatically"
+    ) throws -> (method: String, daysUntilDue: Int?) {
+        let methods = ["charge_automatically", "send_invoice"]
+        let method = try parameters.choice("collection_method", of: methods) ?? standing
+        let days = try parameters.int("days_until_due", in: 0...1_000)
+        guard method == "send_invoice" || days == nil else {
+            throw APIError.invalid(
+                "You can only set `days_until_due` if `collection_method` is `send_invoice`.",
+                param: "days_until_due"
+            )
+        }
+        return (method, days)
     }
 }

@@ -26,7 +26,7 @@ extension World {
             let limit = try call.parameters.int("limit", in: 1...100) ?? 10
             let note = try copy.readCreditNote(&call.parameters).note
             let lines = note["lines"].elements
-            return Self.list(
+            return JSON.list(
                 Array(lines.prefix(limit)),
                 url: "/v1/credit_notes/preview/lines",
                 hasMore: lines.count > limit
@@ -34,9 +34,8 @@ extension World {
         },
         .get("credit_notes/:id") { world, call in try world.find(.creditNote, call.ids[0]) },
         .get("credit_notes/:id/lines") { world, call in
-            try Self.page(
+            try call.page(
                 try world.find(.creditNote, call.ids[0])["lines"].elements,
-                &call,
                 url: "/v1/credit_notes/\(call.ids[0])/lines"
             )
         },
@@ -213,7 +212,7 @@ extension World {
                 "amount": .int(total), "amount_shipping": 0, "currency": invoice["currency"],
                 "customer": invoice["customer"], "discount_amount": 0, "discount_amounts": [],
                 "effective_at": .int(now(for: customer)), "invoice": invoice["id"],
-                "lines": Self.list(lines, url: "/v1/credit_notes/\(id)/lines"),
+                "lines": JSON.list(lines, url: "/v1/credit_notes/\(id)/lines"),
                 "number": .string("\(invoice["number"].text)-CN-\(count < 10 ? "0" : "")\(count)"),
                 "pdf": .string("\(baseURL)/i/\(invoice["id"].text)/pdf"),
                 "post_payment_amount": .int(isPaid ? total : 0),

@@ -10,10 +10,6 @@ extension World {
         var end: Int
     }
 
-    static func isClassic(_ subscription: JSON) -> Bool {
-        subscription["billing_mode"]["type"].string == "classic"
-    }
-
     /// What a full period of an item costs, less the item's share of the discounts that still apply.
     func netAmount(of item: JSON, in subscription: JSON, at instant: Int) -> Int {
         let others = subscription["items"].elements.filter { $0["id"] != item["id"] }
@@ -97,5 +93,106 @@ extension World {
             consider(pending["amount"].count, pending["period"], of: nil)
         }
         return latest
+    }
+
+    /// Credit for the unused time of the old price, debit for the remaining time of the new one.
+    func prorationLines(
+        from old: JSON,
+        to new: JSON,
+        subscription: JSON,
+        at instant: Int,
+        startsAnew: Bool,
+        credits: Bool = true
+    ) -> [InvoiceLine] {
+        let end = old["current_period_end"].count
+        guard instant < end else { return [] }
+        let day = CalendarDate(instant).words
+        func line(_ item: JSON, amount: Int, words: String, end: Int) -> InvoiceLine {
+            InvoiceLine(
+                amount: amount,
+                description: "\(words) \(productName(of: item["price"])) after \(day)",
+                price: item["price"],
+                quantity: item["quantity"].int ?? 1,
+                start: instant,
+                end: end,
+                subscription: subscription["id"].string,
+                subscriptionItem: item["id"].string,
+                isProration: true,
+                metadata: subscription["metadata"],
+                taxRates: item["tax_rates"].elements
+            )
+        }
+        let newAmount = Self.amount(of: new["price"], new["quantity"].int ?? 1)
+        var lines: [InvoiceLine] = []
+        if credits {
+            var credit = line(
+                old,
+                amount: -unusedAmount(of: old, in: subscription, at: instant),
+                words: "Unused time on",
+                end: end
+            )
+            credit.prorationDetails = ["credited_items": creditedItems(old)]
+            lines.append(credit)
+        }
+        if startsAnew {
+            var debit = line(
+                new,
+                amount: newAmount,
+                words: "Remaining time on",
+                end: new["current_period_end"].count
+            )
+            debit.description = InvoiceLine.description(
+                debit.quantity,
+                productName(of: new["price"]),
+                new["price"]
+            )
+            debit.isProration = false
+            lines.append(debit)
+        } else {
+            lines.append(
+                line(
+                    new,
+                    amount: remainingAmount(of: new, since: old, in: subscription, at: instant),
+                    words: "Remaining time on",
+                    end: new["current_period_end"].count
+                )
+            )
+        }
+        return lines
+    }
+
+    /// The price of the rest of an item's period: its share of the whole period that ends then.
+    private func remainingAmount(
+        of new: JSON,
+        since old: JSON,
+        in subscription: JSON,
+        at instant: Int
+    ) -> Int {
+        let end = new["current_period_end"].count
+        let cycle = BillingCycle(
+            anchor: subscription["billing_cycle_anchor"].count,
+            recurring: new["price"]["recurring"]
+        )
+        return Proration.share(
+            of: netAmount(of: new, in: subscription, at: instant),
+            from: instant,
+            start: cycle.start(ofPeriodEndingAt: end) ?? old["current_period_start"].count,
+            end: end
+        )
+    }
+
+    /// The invoice line that a credit gives back.
+    private func creditedItems(_ item: JSON) -> JSON {
+        for invoice in all(.invoice).reversed() {
+            let line = invoice["lines"].elements.first { line in
+                let details = line["parent"]["subscription_item_details"]
+                return details["subscription_item"] == item["id"]
+                    && details["proration"].bool == false && line["amount"].count > 0
+            }
+            if let line {
+                return ["invoice": invoice["id"], "invoice_line_items": [line["id"]]]
+            }
+        }
+        return .null
     }
 }

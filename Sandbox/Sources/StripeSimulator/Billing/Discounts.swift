@@ -1,10 +1,10 @@
-extension World {
-    /// A coupon, and the promotion code by which it came.
-    struct DiscountChoice: Hashable, Sendable {
-        var coupon: JSON
-        var promotionCode: String?
-    }
+/// A coupon, and the promotion code by which it came.
+struct DiscountChoice: Hashable, Sendable {
+    var coupon: JSON
+    var promotionCode: String?
+}
 
+extension World {
     /// Reads `discounts`; refuses coupons that are used up, expired or do not fit.
     func readDiscounts(
         _ parameters: inout Parameters,

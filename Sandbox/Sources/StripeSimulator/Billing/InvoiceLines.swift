@@ -67,10 +67,6 @@ enum Money {
 }
 
 extension World {
-    func productName(of price: JSON) -> String {
-        get(.product, price["product"].reference)?["name"].string ?? "Product"
-    }
-
     mutating func lineObject(_ line: InvoiceLine, invoice: String) -> JSON {
         var parent: JSON
         if let item = line.subscriptionItem {

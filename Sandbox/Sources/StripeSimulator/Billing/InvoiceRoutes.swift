@@ -45,9 +45,8 @@ extension World {
         },
         .get("invoices/:id/lines") { world, call in
             let invoice = try world.find(.invoice, call.ids[0])
-            return try Self.page(
+            return try call.page(
                 invoice["lines"].elements,
-                &call,
                 url: "/v1/invoices/\(call.ids[0])/lines"
             )
         },
@@ -83,21 +82,6 @@ extension World {
             let invoice = try world.find(.invoice, call.ids[0])
             world.emit("invoice.sent", invoice)
             return invoice
-        },
-        .get("invoice_payments") { world, call in
-            let invoice = try call.parameters.string("invoice")
-            let status = try call.parameters.string("status")
-            let intent = try call.parameters.object("payment") { part in
-                _ = try part.required("type")
-                return try part.string("payment_intent")
-            }
-            return try world.list(.invoicePayment, &call) { payment in
-                (invoice.map { payment["invoice"].string == $0 } ?? true)
-                    && (status.map { payment["status"].string == $0 } ?? true)
-                    && (intent.map { payment["payment"]["payment_intent"].string == $0 } ?? true)
-            }
-        },
-        .get("invoice_payments/:id") { world, call in try world.find(.invoicePayment, call.ids[0])
         },
     ]
 

@@ -1,27 +1,27 @@
-extension World {
-    /// What a new invoice is for.
-    struct InvoiceOrder {
-        var customer: String
-        var subscription: JSON?
-        var reason: String
-        var currency: String
-        var lines: [InvoiceLine]
-        var periodStart: Int
-        var periodEnd: Int
-        var finalizesByItself = true
-        /// `nil`: the subscription's.
-        var collectionMethod: String?
-        /// Until when it may be paid where it is sent; `nil`: as long as the subscription gives.
-        var dueDate: Int?
-        /// For lines without rates of their own; `nil`: the subscription's.
-        var taxRates: [JSON]?
-        /// `true` where the customer's balance changes the amount due.
-        ///
-        /// It does not change invoices that Checkout makes: "The credit balance doesn't apply to invoices created by Checkout
-        /// Sessions with invoice_creation enabled." (https://docs.stripe.com/billing/customer/balance)
-        var appliesBalance = true
-    }
+/// What a new invoice is for.
+struct InvoiceOrder {
+    var customer: String
+    var subscription: JSON?
+    var reason: String
+    var currency: String
+    var lines: [InvoiceLine]
+    var periodStart: Int
+    var periodEnd: Int
+    var finalizesByItself = true
+    /// `nil`: the subscription's.
+    var collectionMethod: String?
+    /// Until when it may be paid where it is sent; `nil`: as long as the subscription gives.
+    var dueDate: Int?
+    /// For lines without rates of their own; `nil`: the subscription's.
+    var taxRates: [JSON]?
+    /// `true` where the customer's balance changes the amount due.
+    ///
+    /// It does not change invoices that Checkout makes: "The credit balance doesn't apply to invoices created by Checkout
+    /// Sessions with invoice_creation enabled." (https://docs.stripe.com/billing/customer/balance)
+    var appliesBalance = true
+}
 
+extension World {
     /// Makes a draft and announces it. https://docs.stripe.com/api/invoices/object
     mutating func addInvoice(_ order: InvoiceOrder) -> JSON {
         let id = newID(.invoice)
@@ -87,7 +87,7 @@ extension World {
                 ),
                 "discounts": subscription?["discounts"] ?? [],
                 "issuer": .object(nulls: "account", ["type": "self"]),
-                "lines": Self.list(lines, url: "/v1/invoices/\(id)/lines"),
+                "lines": JSON.list(lines, url: "/v1/invoices/\(id)/lines"),
                 "parent": Self.parent(of: order),
                 "payment_settings": .object(
                     nulls: "default_mandate payment_method_options payment_method_types",

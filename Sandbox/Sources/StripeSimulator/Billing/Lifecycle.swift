@@ -237,4 +237,27 @@ extension World {
         }
         refreshEntitlements(of: subscription["customer"].text)
     }
+
+    /// Plans the end of a subscription for the earliest end of an item's period, or takes that back.
+    ///
+    /// https://docs.stripe.com/changelog/basil/2025-07-30/cancel-at-enums
+    mutating func setCancelAtPeriodEnd(_ subscription: inout JSON, _ cancels: Bool) {
+        let instant = now(for: subscription["customer"].string)
+        let end = subscription["items"].elements.compactMap { $0["current_period_end"].int }.min()
+        subscription["cancel_at_period_end"] = .bool(cancels)
+        subscription["cancel_at"] = cancels ? JSON(end) : .null
+        subscription["canceled_at"] = cancels ? .int(instant) : .null
+        subscription["cancellation_details"]["reason"] = cancels ? "cancellation_requested" : .null
+    }
+
+    /// Announces what changed since `before`, if anything did.
+    mutating func announceChange(of before: JSON) {
+        let id = before["id"].text
+        scheduleNext(of: id)
+        guard let after = get(.subscription, id),
+            let previous = Self.previousAttributes(before, after)
+        else { return }
+        emit("customer.subscription.updated", after, previous: previous)
+        refreshEntitlements(of: after["customer"].text)
+    }
 }

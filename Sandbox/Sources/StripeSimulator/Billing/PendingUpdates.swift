@@ -1,14 +1,14 @@
 // A change whose payment must succeed first. https://docs.stripe.com/billing/subscriptions/pending-updates
 
-extension World {
-    /// What becomes of a change to a subscription when its invoice is not paid at once.
-    enum PaymentBehavior: String {
-        case allowIncomplete = "allow_incomplete"
-        case defaultIncomplete = "default_incomplete"
-        case errorIfIncomplete = "error_if_incomplete"
-        case pendingIfIncomplete = "pending_if_incomplete"
-    }
+/// What becomes of a change to a subscription when its invoice is not paid at once.
+enum PaymentBehavior: String {
+    case allowIncomplete = "allow_incomplete"
+    case defaultIncomplete = "default_incomplete"
+    case errorIfIncomplete = "error_if_incomplete"
+    case pendingIfIncomplete = "pending_if_incomplete"
+}
 
+extension World {
     /// Refuses a change whose payment did not succeed; the request then leaves no trace.
     func refuse(_ outcome: PaymentAttempt) throws {
         switch outcome {

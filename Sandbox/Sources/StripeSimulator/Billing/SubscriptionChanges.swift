@@ -82,107 +82,6 @@ extension World {
         item["_features"] = JSON(features(of: price))
     }
 
-    /// Credit for the unused time of the old price, debit for the remaining time of the new one.
-    func prorationLines(
-        from old: JSON,
-        to new: JSON,
-        subscription: JSON,
-        at instant: Int,
-        startsAnew: Bool,
-        credits: Bool = true
-    ) -> [InvoiceLine] {
-        let end = old["current_period_end"].count
-        guard instant < end else { return [] }
-        let day = CalendarDate(instant).words
-        func line(_ item: JSON, amount: Int, words: String, end: Int) -> InvoiceLine {
-            InvoiceLine(
-                amount: amount,
-                description: "\(words) \(productName(of: item["price"])) after \(day)",
-                price: item["price"],
-                quantity: item["quantity"].int ?? 1,
-                start: instant,
-                end: end,
-                subscription: subscription["id"].string,
-                subscriptionItem: item["id"].string,
-                isProration: true,
-                metadata: subscription["metadata"],
-                taxRates: item["tax_rates"].elements
-            )
-        }
-        let newAmount = Self.amount(of: new["price"], new["quantity"].int ?? 1)
-        var lines: [InvoiceLine] = []
-        if credits {
-            var credit = line(
-                old,
-                amount: -unusedAmount(of: old, in: subscription, at: instant),
-                words: "Unused time on",
-                end: end
-            )
-            credit.prorationDetails = ["credited_items": creditedItems(old)]
-            lines.append(credit)
-        }
-        if startsAnew {
-            var debit = line(
-                new,
-                amount: newAmount,
-                words: "Remaining time on",
-                end: new["current_period_end"].count
-            )
-            debit.description = InvoiceLine.description(
-                debit.quantity,
-                productName(of: new["price"]),
-                new["price"]
-            )
-            debit.isProration = false
-            lines.append(debit)
-        } else {
-            lines.append(
-                line(
-                    new,
-                    amount: remainingAmount(of: new, since: old, in: subscription, at: instant),
-                    words: "Remaining time on",
-                    end: new["current_period_end"].count
-                )
-            )
-        }
-        return lines
-    }
-
-    /// The price of the rest of an item's period: its share of the whole period that ends then.
-    private func remainingAmount(
-        of new: JSON,
-        since old: JSON,
-        in subscription: JSON,
-        at instant: Int
-    ) -> Int {
-        let end = new["current_period_end"].count
-        let cycle = BillingCycle(
-            anchor: subscription["billing_cycle_anchor"].count,
-            recurring: new["price"]["recurring"]
-        )
-        return Proration.share(
-            of: netAmount(of: new, in: subscription, at: instant),
-            from: instant,
-            start: cycle.start(ofPeriodEndingAt: end) ?? old["current_period_start"].count,
-            end: end
-        )
-    }
-
-    /// The invoice line that a credit gives back.
-    private func creditedItems(_ item: JSON) -> JSON {
-        for invoice in all(.invoice).reversed() {
-            let line = invoice["lines"].elements.first { line in
-                let details = line["parent"]["subscription_item_details"]
-                return details["subscription_item"] == item["id"]
-                    && details["proration"].bool == false && line["amount"].count > 0
-            }
-            if let line {
-                return ["invoice": invoice["id"], "invoice_line_items": [line["id"]]]
-            }
-        }
-        return .null
-    }
-
     /// Leaves lines for the next invoice, or bills them at once.
     ///
     /// - Parameter holds: whether a payment that fails leaves the subscription's status alone.
@@ -219,17 +118,5 @@ extension World {
         if holds { change(.invoice, invoiceID) { $0["_holds_status"] = true } }
         finalize(invoiceID)
         return collect(invoiceID, offSession: true)
-    }
-
-    /// Plans the end of a subscription for the earliest end of an item's period, or takes that back.
-    ///
-    /// https://docs.stripe.com/changelog/basil/2025-07-30/cancel-at-enums
-    mutating func setCancelAtPeriodEnd(_ subscription: inout JSON, _ cancels: Bool) {
-        let instant = now(for: subscription["customer"].string)
-        let end = subscription["items"].elements.compactMap { $0["current_period_end"].int }.min()
-        subscription["cancel_at_period_end"] = .bool(cancels)
-        subscription["cancel_at"] = cancels ? JSON(end) : .null
-        subscription["canceled_at"] = cancels ? .int(instant) : .null
-        subscription["cancellation_details"]["reason"] = cancels ? "cancellation_requested" : .null
     }
 }

@@ -143,23 +143,4 @@ extension World {
             part.ignore("payment_method_options", "payment_method_types")
         }
     }
-
-    /// Reads `collection_method` and the days that belong to `send_invoice`.
-    ///
-    /// - Parameter standing: the method that stays where none is sent.
-    func readCollectionMethod(
-        _ parameters: inout Parameters,
-        standing: String = "charge_automatically"
-    ) throws -> (method: String, daysUntilDue: Int?) {
-        let methods = ["charge_automatically", "send_invoice"]
-        let method = try parameters.choice("collection_method", of: methods) ?? standing
-        let days = try parameters.int("days_until_due", in: 0...1_000)
-        guard method == "send_invoice" || days == nil else {
-            throw APIError.invalid(
-                "You can only set `days_until_due` if `collection_method` is `send_invoice`.",
-                param: "days_until_due"
-            )
-        }
-        return (method, days)
-    }
 }

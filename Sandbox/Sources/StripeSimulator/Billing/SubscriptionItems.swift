@@ -141,9 +141,8 @@ extension World {
         .get("subscription_items") { world, call in
             let id = try call.parameters.required("subscription")
             let subscription = try world.find(.subscription, id, param: "subscription")
-            return try Self.page(
+            return try call.page(
                 subscription["items"].elements,
-                &call,
                 url: "/v1/subscription_items"
             )
         },
@@ -216,15 +215,4 @@ extension World {
             ]
         },
     ]
-
-    /// Announces what changed since `before`, if anything did.
-    mutating func announceChange(of before: JSON) {
-        let id = before["id"].text
-        scheduleNext(of: id)
-        guard let after = get(.subscription, id),
-            let previous = Self.previousAttributes(before, after)
-        else { return }
-        emit("customer.subscription.updated", after, previous: previous)
-        refreshEntitlements(of: after["customer"].text)
-    }
 }

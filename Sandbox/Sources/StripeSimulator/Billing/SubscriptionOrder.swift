@@ -28,7 +28,7 @@ struct SubscriptionOrder: Sendable {
     var daysUntilDue: Int?
     var offSession = false
     var billingMode = "flexible"
-    var discounts: [World.DiscountChoice] = []
+    var discounts: [DiscountChoice] = []
     /// The Checkout session through which it came.
     var session: String?
     /// The intent with which a Checkout session has paid the first invoice already.

@@ -118,25 +118,6 @@ extension World {
         )
     }
 
-    /// The older form of a price, which items still carry.
-    static func plan(of price: JSON) -> JSON {
-        let recurring = price["recurring"]
-        return .object(
-            nulls: "meter tiers_mode transform_usage trial_period_days",
-            [
-                "id": price["id"], "object": "plan", "active": price["active"],
-                "amount": price["unit_amount"], "amount_decimal": price["unit_amount_decimal"],
-                "billing_scheme": price["billing_scheme"], "created": price["created"],
-                "currency": price["currency"], "interval": recurring["interval"],
-                "interval_count": recurring["interval_count"], "livemode": false,
-                "metadata": price["metadata"], "nickname": price["nickname"],
-                "tiers_mode": price["tiers_mode"], "_tiers": price["_tiers"],
-                "product": price["product"], "usage_type": recurring["usage_type"],
-                "trial_period_days": recurring["trial_period_days"],
-            ]
-        )
-    }
-
     mutating func subscriptionObject(
         _ id: String,
         _ order: SubscriptionOrder,
@@ -184,7 +165,7 @@ extension World {
                     nulls: "account_tax_ids custom_fields description footer",
                     ["issuer": .object(nulls: "account", ["type": "self"])]
                 ),
-                "items": Self.list(items, url: "/v1/subscription_items?subscription=\(id)"),
+                "items": JSON.list(items, url: "/v1/subscription_items?subscription=\(id)"),
                 "metadata": order.metadata,
                 "payment_settings": .object(
                     nulls: "payment_method_options payment_method_types",
@@ -208,5 +189,9 @@ extension World {
 
     func isOver(_ subscription: JSON) -> Bool {
         ["canceled", "incomplete_expired"].contains(subscription["status"].text)
+    }
+
+    static func isClassic(_ subscription: JSON) -> Bool {
+        subscription["billing_mode"]["type"].string == "classic"
     }
 }

@@ -242,4 +242,23 @@ extension World {
         }
         price["lookup_key"] = .string(key)
     }
+
+    /// The older form of a price, which items still carry.
+    static func plan(of price: JSON) -> JSON {
+        let recurring = price["recurring"]
+        return .object(
+            nulls: "meter tiers_mode transform_usage trial_period_days",
+            [
+                "id": price["id"], "object": "plan", "active": price["active"],
+                "amount": price["unit_amount"], "amount_decimal": price["unit_amount_decimal"],
+                "billing_scheme": price["billing_scheme"], "created": price["created"],
+                "currency": price["currency"], "interval": recurring["interval"],
+                "interval_count": recurring["interval_count"], "livemode": false,
+                "metadata": price["metadata"], "nickname": price["nickname"],
+                "tiers_mode": price["tiers_mode"], "_tiers": price["_tiers"],
+                "product": price["product"], "usage_type": recurring["usage_type"],
+                "trial_period_days": recurring["trial_period_days"],
+            ]
+        )
+    }
 }

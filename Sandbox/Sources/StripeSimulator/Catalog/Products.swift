@@ -97,4 +97,8 @@ extension World {
         }
         parameters.ignore("package_dimensions", "tax_details")
     }
+
+    func productName(of price: JSON) -> String {
+        get(.product, price["product"].reference)?["name"].string ?? "Product"
+    }
 }

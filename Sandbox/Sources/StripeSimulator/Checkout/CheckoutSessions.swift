@@ -34,9 +34,8 @@ extension World {
         },
         .get("checkout/sessions/:id/line_items") { world, call in
             let session = try world.find(.checkoutSession, call.ids[0])
-            return try Self.page(
+            return try call.page(
                 session["_line_items"].elements,
-                &call,
                 url: "/v1/checkout/sessions/\(call.ids[0])/line_items"
             )
         },

@@ -22,9 +22,8 @@ extension World {
         },
         .get("payment_links/:id/line_items") { world, call in
             let link = try world.find(.paymentLink, call.ids[0])
-            return try Self.page(
+            return try call.page(
                 link["_line_items"].elements,
-                &call,
                 url: "/v1/payment_links/\(call.ids[0])/line_items"
             )
         },
@@ -141,7 +140,7 @@ extension World {
             let type = try part.required("type")
             let redirect = try part.object("redirect") { inner in
                 let url = try inner.required("url")
-                guard Self.isLink(url) else {
+                guard Parameters.isLink(url) else {
                     throw APIError.invalid(
                         "Invalid URL",
                         code: "url_invalid",

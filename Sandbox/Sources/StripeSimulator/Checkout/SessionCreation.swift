@@ -236,7 +236,7 @@ extension World {
         try parameters.patch(&session, "success_url", "cancel_url", "return_url")
         for name in ["success_url", "cancel_url", "return_url"] {
             guard let url = session[name].string else { continue }
-            guard Self.isLink(url) else {
+            guard Parameters.isLink(url) else {
                 throw APIError.invalid(
                     "Invalid URL: An explicit scheme (such as https) must be provided.",
                     code: "url_invalid",
@@ -247,17 +247,6 @@ extension World {
         if uiMode.hasPrefix("hosted"), session["success_url"].isNull {
             throw APIError.missing(parameter: "success_url")
         }
-    }
-
-    /// Whether a text can stand behind a link: any scheme but those that run in the page.
-    static func isLink(_ url: String) -> Bool {
-        guard let colon = url.firstIndex(of: ":") else { return false }
-        let scheme = url[..<colon].lowercased()
-        return !scheme.isEmpty && !["javascript", "data", "vbscript", "file"].contains(scheme)
-            && scheme.allSatisfy {
-                $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0))
-            }
-            && !url.contains { $0.isNewline || $0 == " " }
     }
 
     private mutating func readDetails(

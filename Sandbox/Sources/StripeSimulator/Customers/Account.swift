@@ -48,7 +48,7 @@ extension World {
                     "transfers": "active",
                 ],
                 "controller": ["type": "account"],
-                "external_accounts": Self.list(
+                "external_accounts": JSON.list(
                     [],
                     url: "/v1/accounts/\(Self.accountID)/external_accounts"
                 ),

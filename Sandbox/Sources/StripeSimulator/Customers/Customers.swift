@@ -171,4 +171,21 @@ extension World {
         customer["invoice_settings"] = settings
         parameters.ignore("tax", "tax_id_data", "next_invoice_sequence", "cash_balance")
     }
+
+    /// A new card for all of a customer's subscriptions.
+    mutating func setDefaultCard(_ details: CardDetails, customer: String) {
+        let method = addPaymentMethod(details)["id"].text
+        attachUnchecked(method, to: customer)
+        change(.customer, customer, event: "customer.updated") {
+            $0["invoice_settings"]["default_payment_method"] = .string(method)
+        }
+        for subscription in all(.subscription)
+        where subscription["customer"].string == customer && !isOver(subscription)
+            && !subscription["default_payment_method"].isNull
+        {
+            change(.subscription, subscription["id"].text, event: "customer.subscription.updated") {
+                $0["default_payment_method"] = .string(method)
+            }
+        }
+    }
 }

@@ -49,7 +49,7 @@ extension World {
         [
             "object": "entitlements.active_entitlement_summary", "customer": .string(customer),
             "livemode": false,
-            "entitlements": Self.list(
+            "entitlements": JSON.list(
                 Array(entitlements.prefix(10)),
                 url: "/v1/customer/\(customer)/entitlements",
                 hasMore: entitlements.count > 10

@@ -4,7 +4,7 @@ extension World {
     mutating func emit(_ type: String, _ object: JSON, previous: JSON? = nil) {
         let instant = now(for: object["customer"].reference ?? customerID(of: object))
         let endpoints = all(.webhookEndpoint).filter { Self.wants($0, type) }
-        var data: JSON = ["object": stripped(object)]
+        var data: JSON = ["object": object.stripped]
         if let previous { data["previous_attributes"] = previous }
         var event = blank(
             .event,
@@ -27,25 +27,6 @@ extension World {
 
     private func customerID(of object: JSON) -> String? {
         object["object"].string == "customer" ? object["id"].string : nil
-    }
-
-    static func wants(_ endpoint: JSON, _ type: String) -> Bool {
-        guard endpoint["status"].string == "enabled" else { return false }
-        return endpoint["enabled_events"].elements.contains {
-            $0.string == "*" || $0.string == type
-        }
-    }
-
-    /// The object without the simulator's notes on it.
-    func stripped(_ object: JSON) -> JSON {
-        switch object {
-        case .object(let members):
-            .object(
-                members.filter { !$0.key.hasPrefix("_") }.mapValues { stripped($0) }
-            )
-        case .array(let elements): .array(elements.map { stripped($0) })
-        default: object
-        }
     }
 }
 

@@ -74,4 +74,11 @@ extension World {
             )
         }
     }
+
+    static func wants(_ endpoint: JSON, _ type: String) -> Bool {
+        guard endpoint["status"].string == "enabled" else { return false }
+        return endpoint["enabled_events"].elements.contains {
+            $0.string == "*" || $0.string == type
+        }
+    }
 }

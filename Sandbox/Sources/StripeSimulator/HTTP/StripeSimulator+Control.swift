@@ -186,7 +186,7 @@ extension StripeSimulator {
 
     /// An endpoint for `listen`, in place of an earlier one with the same address.
     private func addListener(_ body: inout ControlBody) async throws -> JSON {
-        guard let url = try body.string("url"), World.isLink(url), url.hasPrefix("http") else {
+        guard let url = try body.string("url"), Parameters.isLink(url), url.hasPrefix("http") else {
             throw Refusal(message: "url must be an http or https address.")
         }
         let types = try body.strings("events") ?? ["*"]

@@ -54,43 +54,6 @@ extension World {
     /// What is kept of a charge: 2.9 % and thirty.
     static func fee(of amount: Int) -> Int { (amount * 29 + 500) / 1_000 + 30 }
 
-    /// - Parameter category: the reporting category, where it is not the type.
-    mutating func addBalanceTransaction(
-        amount: Int,
-        fee: Int,
-        type: String,
-        source: JSON,
-        category: String? = nil
-    ) -> JSON {
-        let instant = now(for: source["customer"].reference)
-        var transaction = blank(
-            .balanceTransaction,
-            created: instant,
-            nulls: "description exchange_rate",
-            [
-                "amount": .int(amount), "available_on": .int(instant + 2 * 86_400),
-                "balance_type": "payments", "currency": source["currency"], "fee": .int(fee),
-                "fee_details": fee == 0
-                    ? []
-                    : [
-                        .object(
-                            nulls: "application",
-                            [
-                                "amount": .int(fee), "currency": source["currency"],
-                                "description": "Stripe processing fees", "type": "stripe_fee",
-                            ]
-                        )
-                    ],
-                "net": .int(amount - fee), "reporting_category": .string(category ?? type),
-                "source": source["id"], "status": "pending", "type": .string(type),
-            ]
-        )
-        transaction.remove("livemode")
-        transaction.remove("metadata")
-        put(.balanceTransaction, transaction)
-        return transaction
-    }
-
     private static func outcome(_ decline: Decline?) -> JSON {
         guard let decline else {
             return .object(

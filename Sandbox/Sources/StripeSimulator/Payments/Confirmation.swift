@@ -1,17 +1,17 @@
 // How an intent is confirmed: with which card, who is asked, and where they come back.
 // https://docs.stripe.com/payments/paymentintents/lifecycle
 
-extension World {
-    /// What a request says about how an intent is to be confirmed.
-    struct Confirmation: Hashable, Sendable {
-        /// Nobody is there to be asked.
-        var offSession = false
-        /// Where the holder comes back to after the bank's page; `nil`: the client asks them.
-        var returnURL: String?
-        /// The payment is to fail rather than wait for the holder.
-        var refusesChallenge = false
-    }
+/// What a request says about how an intent is to be confirmed.
+struct Confirmation: Hashable, Sendable {
+    /// Nobody is there to be asked.
+    var offSession = false
+    /// Where the holder comes back to after the bank's page; `nil`: the client asks them.
+    var returnURL: String?
+    /// The payment is to fail rather than wait for the holder.
+    var refusesChallenge = false
+}
 
+extension World {
     static func confirmation(_ parameters: inout Parameters) throws -> Confirmation {
         var confirmation = Confirmation()
         // Beside true and false it may say for what: `one_off`, `recurring`.
@@ -20,7 +20,7 @@ extension World {
         confirmation.refusesChallenge = try parameters.bool("error_on_requires_action") ?? false
         let usesClient = try parameters.bool("use_stripe_sdk") ?? false
         if let url = try parameters.string("return_url") {
-            guard isLink(url) else {
+            guard Parameters.isLink(url) else {
                 throw APIError.invalid(
                     "Invalid URL: An explicit scheme (such as https) must be provided.",
                     code: "url_invalid",

@@ -1,4 +1,22 @@
 extension World {
+    static let disputeRoutes: [Route] = [
+        .get("disputes") { world, call in
+            let charge = try call.parameters.string("charge")
+            let intent = try call.parameters.string("payment_intent")
+            return try world.list(.dispute, &call) { dispute in
+                (charge.map { dispute["charge"].string == $0 } ?? true)
+                    && (intent.map { dispute["payment_intent"].string == $0 } ?? true)
+            }
+        },
+        .get("disputes/:id") { world, call in try world.find(.dispute, call.ids[0]) },
+        .post("disputes/:id") { world, call in try world.updateDispute(&call) },
+        .post("disputes/:id/close") { world, call in
+            _ = try world.find(.dispute, call.ids[0])
+            world.closeDispute(call.ids[0], isWon: false)
+            return try world.find(.dispute, call.ids[0])
+        },
+    ]
+
     /// The holder of the card disputes a charge. https://docs.stripe.com/api/disputes/object
     mutating func openDispute(on id: String) {
         guard let charge = get(.charge, id), charge["disputed"].bool != true else { return }

@@ -117,7 +117,7 @@ extension World {
     ) -> PaymentAttempt {
         guard let intent = get(.paymentIntent, id) else { return .declined(decline) }
         let charge = addCharge(for: intent, method: method, decline: decline, isCaptured: false)
-        let shown = stripped(method)
+        let shown = method.stripped
         let failed = change(.paymentIntent, id) { intent in
             intent["status"] = "requires_payment_method"
             intent["payment_method"] = .null

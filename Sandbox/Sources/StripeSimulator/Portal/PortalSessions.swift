@@ -56,7 +56,7 @@ extension World {
         let returnURL =
             try call.parameters.string("return_url")
             ?? get(.portalConfiguration, configuration)?["default_return_url"].string
-        if let returnURL, !Self.isLink(returnURL) {
+        if let returnURL, !Parameters.isLink(returnURL) {
             throw APIError.invalid("Invalid URL", code: "url_invalid", param: "return_url")
         }
         var session = blank(

@@ -58,18 +58,18 @@ extension World {
         let id = object["id"].text
         switch (object["object"].string, name) {
         case ("checkout.session", "line_items"):
-            return Self.list(
+            return JSON.list(
                 object["_line_items"].elements,
                 url: "/v1/checkout/sessions/\(id)/line_items"
             )
         case ("payment_link", "line_items"):
-            return Self.list(
+            return JSON.list(
                 object["_line_items"].elements,
                 url: "/v1/payment_links/\(id)/line_items"
             )
         case ("invoice", "payments"):
             let payments = all(.invoicePayment).filter { $0["invoice"].string == id }
-            return Self.list(payments, url: "/v1/invoice_payments?invoice=\(id)")
+            return JSON.list(payments, url: "/v1/invoice_payments?invoice=\(id)")
         case ("invoice", "confirmation_secret"):
             guard let intent = get(.paymentIntent, object["_payment_intent"].string) else {
                 return .null
@@ -81,12 +81,12 @@ extension World {
             let subscriptions = all(.subscription).filter {
                 $0["customer"].string == id && $0["status"].string != "canceled"
             }
-            return Self.list(
+            return JSON.list(
                 subscriptions.reversed(),
                 url: "/v1/customers/\(id)/subscriptions"
             )
         case ("customer", "sources"), ("customer", "tax_ids"):
-            return Self.list([], url: "/v1/customers/\(id)/\(name)")
+            return JSON.list([], url: "/v1/customers/\(id)/\(name)")
         case ("customer", "tax"), ("customer", "cash_balance"),
             ("customer", "invoice_credit_balance"):
             return .null

@@ -86,6 +86,18 @@ extension JSON {
 }
 
 extension JSON {
+    /// The value without the simulator's notes on it.
+    var stripped: JSON {
+        switch self {
+        case .object(let members):
+            .object(
+                members.filter { !$0.key.hasPrefix("_") }.mapValues(\.stripped)
+            )
+        case .array(let elements): .array(elements.map(\.stripped))
+        default: self
+        }
+    }
+
     /// The JSON text: `id` and `object` first, then by name, so that equal values give equal bytes.
     var rendered: String {
         var text = ""

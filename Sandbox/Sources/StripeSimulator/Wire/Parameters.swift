@@ -251,4 +251,15 @@ extension Parameters {
             return address
         }
     }
+
+    /// Whether a text can stand behind a link: any scheme but those that run in the page.
+    static func isLink(_ url: String) -> Bool {
+        guard let colon = url.firstIndex(of: ":") else { return false }
+        let scheme = url[..<colon].lowercased()
+        return !scheme.isEmpty && !["javascript", "data", "vbscript", "file"].contains(scheme)
+            && scheme.allSatisfy {
+                $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0))
+            }
+            && !url.contains { $0.isNewline || $0 == " " }
+    }
 }

@@ -52,7 +52,7 @@ struct Route: Sendable {
         + World.invoiceItemRoutes
         + World.paymentIntentRoutes + World.paymentMethodRoutes + World.chargeRoutes
         + World.balanceRoutes
-        + World.refundRoutes + World.eventRoutes + World.webhookEndpointRoutes
+        + World.refundRoutes + World.disputeRoutes + World.eventRoutes + World.webhookEndpointRoutes
         + World.portalRoutes + World.testClockRoutes + World.couponRoutes + World.setupIntentRoutes
         + World.paymentLinkRoutes + World.paymentPageRoutes + World.taxRateRoutes
         + World.customerBalanceRoutes + World.discountRoutes + World.ephemeralKeyRoutes
