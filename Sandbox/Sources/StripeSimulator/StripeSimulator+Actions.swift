@@ -59,10 +59,10 @@ extension StripeSimulator {
             }
             var form = CheckoutForm(details: details)
             form.amount = amount
-            var outcome = try world.pay(session: id, form)
+            var outcome = try CheckoutSessions.pay(&world, session: id, form)
             if outcome == .requiresAuthentication, passesChallenge {
                 form.isAuthenticated = true
-                outcome = try world.pay(session: id, form)
+                outcome = try CheckoutSessions.pay(&world, session: id, form)
             }
             return PaymentOutcome(outcome)
         }
@@ -71,7 +71,7 @@ extension StripeSimulator {
     /// Answers the bank's challenge that a payment intent or a setup intent waits for.
     /// - Throws: `Refusal`, if it waits for none, or the card is declined once it was passed.
     public func authenticate(intent id: String, passes: Bool = true) async throws {
-        try await act { _ = try $0.authenticate(id, passes: passes) }
+        try await act { _ = try PaymentIntents.authenticate(&$0, id, passes: passes) }
     }
 
     /// Gives a customer's subscriptions a new card to be paid with.
@@ -79,7 +79,7 @@ extension StripeSimulator {
         let details = CardDetails(card: try testCard(card))
         try await act { world in
             _ = try world.find(.customer, customer)
-            world.setDefaultCard(details, customer: customer)
+            Customers.setDefaultCard(&world, details, customer: customer)
         }
     }
 
@@ -101,7 +101,7 @@ extension StripeSimulator {
             guard let id = charge ?? latest?["id"].string else {
                 throw APIError.noSuch("charge", charge ?? customer ?? "")
             }
-            return try world.refund(charge: id, amount: amount)["id"].text
+            return try Refunds.create(&world, charge: id, amount: amount)["id"].text
         }
     }
 
@@ -110,11 +110,11 @@ extension StripeSimulator {
         try await act { world in
             let before = try world.find(.subscription, id)
             guard atPeriodEnd else {
-                world.cancelNow(id, reason: "cancellation_requested")
+                Subscriptions.cancelNow(&world, id, reason: "cancellation_requested")
                 return
             }
             var after = before
-            world.setCancelAtPeriodEnd(&after, true)
+            Subscriptions.setCancelAtPeriodEnd(world, &after, true)
             let changed = after
             world.change(.subscription, id, event: "customer.subscription.updated") { $0 = changed }
         }
@@ -124,7 +124,7 @@ extension StripeSimulator {
     public func dispute(charge: String) async throws {
         try await act { world in
             _ = try world.find(.charge, charge)
-            world.openDispute(on: charge)
+            Disputes.open(&world, on: charge)
         }
     }
 
@@ -132,7 +132,7 @@ extension StripeSimulator {
     public func close(dispute: String, isWon: Bool) async throws {
         try await act { world in
             _ = try world.find(.dispute, dispute)
-            world.closeDispute(dispute, isWon: isWon)
+            Disputes.close(&world, dispute, isWon: isWon)
         }
     }
 
@@ -140,7 +140,7 @@ extension StripeSimulator {
     public func escalate(dispute: String) async throws {
         try await act { world in
             _ = try world.find(.dispute, dispute)
-            guard world.escalateDispute(dispute) else {
+            guard Disputes.escalate(&world, dispute) else {
                 throw APIError.invalid("This dispute is not an open inquiry.", param: "dispute")
             }
         }
@@ -149,7 +149,7 @@ extension StripeSimulator {
     /// Sends an event again to every endpoint that wants it; its id stays.
     public func resend(event: String) async throws {
         let type = try await act { world in
-            try world.resend(event: event)
+            try Deliveries.resend(&world, event: event)
             return world.get(.event, event)?["type"].string ?? ""
         }
         note("resend", [.init("type", type)])
@@ -158,7 +158,8 @@ extension StripeSimulator {
     /// Adds a webhook endpoint.
     public func add(_ endpoint: WebhookEndpoint) async throws {
         try await act { world in
-            _ = world.addEndpoint(
+            _ = WebhookEndpoints.add(
+                &world,
                 url: endpoint.url,
                 secret: endpoint.secret,
                 events: endpoint.enabledEvents,
@@ -169,14 +170,14 @@ extension StripeSimulator {
 
     /// Plays the small story that ends in an event, with objects of its own.
     public func trigger(_ event: String) async throws {
-        try await act { try $0.trigger(event) }
+        try await act { try Trigger.run(&$0, event) }
     }
 
     /// Changes behaviour where the documentation is silent, from now on.
     public func setPolicy(_ policy: Policy) async throws {
         try await act { world in
             world.policy = policy
-            world.schedulePayout()
+            Balance.schedulePayout(&world)
         }
     }
 

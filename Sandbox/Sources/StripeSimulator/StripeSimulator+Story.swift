@@ -54,7 +54,7 @@ extension StripeSimulator {
             seed: configuration.seed,
             retryDays: world.policy.retryDays,
             dunningEnd: world.policy.dunningEnd,
-            prices: world.all(.price).map { world.sold($0) },
+            prices: world.all(.price).map { StripeSimulator.Story.sold(world, $0) },
             customers: world.all(.customer).map { $0["id"].text },
             deeds: deeds
         )
@@ -101,17 +101,17 @@ extension StripeSimulator {
         else { return }
         for customer in world.all(.customer) where customer["deleted"].bool != true {
             let id = customer["id"].text
-            deeds[last].holdings[id] = world.plans(of: id)
+            deeds[last].holdings[id] = StripeSimulator.Story.plans(world, of: id)
         }
     }
 }
 
-extension World {
-    fileprivate func sold(_ price: JSON) -> StripeSimulator.SoldPrice {
+extension StripeSimulator.Story {
+    fileprivate static func sold(_ world: World, _ price: JSON) -> StripeSimulator.SoldPrice {
         StripeSimulator.SoldPrice(
             id: price["id"].text,
-            name: productName(of: price),
-            unitAmount: Self.amount(of: price, 1),
+            name: Products.name(world, of: price),
+            unitAmount: Prices.amount(of: price, 1),
             currency: price["currency"].text,
             interval: price["recurring"]["interval"].string,
             intervalCount: price["recurring"]["interval_count"].int ?? 1
@@ -120,9 +120,9 @@ extension World {
 
     /// The prices of the plans that a customer has; `nil` where that is the backend's to decide, as
     /// while a renewal is unpaid.
-    fileprivate func plans(of customer: String) -> [String]? {
+    fileprivate static func plans(_ world: World, of customer: String) -> [String]? {
         var prices: Set<String> = []
-        for subscription in all(.subscription)
+        for subscription in world.all(.subscription)
         where subscription["customer"].reference == customer {
             switch subscription["status"].text {
             case "active", "trialing":

@@ -49,7 +49,7 @@ public actor StripeSimulator {
         world.now = max(world.now, now)
         world.apiVersion = configuration.apiVersion
         if let url = configuration.publicURL { world.baseURL = url }
-        world.preload(configuration)
+        Preload.add(&world, configuration)
         snapshot = try configuration.statePath.map { try Snapshot(&world, at: $0) }
         self.world = world
         told = configuration.onDeed == nil ? nil : world
@@ -112,7 +112,8 @@ public actor StripeSimulator {
     /// Answers one API request without HTTP between.
     func answer(_ request: APIRequest) async -> APIResponse {
         await synchronize()
-        let response = world.answer(
+        let response = API.answer(
+            &world,
             request,
             keys: [configuration.secretKey],
             wall: configuration.wall()
@@ -132,7 +133,7 @@ extension StripeSimulator {
         // Of one account: whoever guesses a key under another API key neither meets nor holds it.
         let use = KeyInUse(key: key, authorization: request.authorization)
         guard keysInUse.insert(use).inserted else {
-            return world.refuseTwin(request, key: key)
+            return API.refuseTwin(&world, request, key: key)
         }
         await takeTime()
         let answer = await answer(request)

@@ -57,9 +57,9 @@ import Testing
 
     @Test func sharesOfACouponAddUpToIt() {
         let coupon: JSON = ["amount_off": 100]
-        #expect(World.shares(of: coupon, on: [33, 33, 34, 500]).reduce(0, +) == 100)
-        #expect(World.shares(of: ["percent_off": .double(25)], on: [999, 1]) == [250, 0])
-        #expect(World.shares(of: ["amount_off": 5_000], on: [300, 200]) == [300, 200])
+        #expect(Discounts.shares(of: coupon, on: [33, 33, 34, 500]).reduce(0, +) == 100)
+        #expect(Discounts.shares(of: ["percent_off": .double(25)], on: [999, 1]) == [250, 0])
+        #expect(Discounts.shares(of: ["amount_off": 5_000], on: [300, 200]) == [300, 200])
     }
 
     @Test(arguments: [("usd", 999, "$9.99"), ("jpy", 500, "¥500"), ("chf", 5, "0.05 CHF")])

@@ -25,7 +25,7 @@ import Testing
             idempotencyKey: idempotencyKey
         )
         request.version = version
-        let response = world.answer(request, keys: ["sk_test_1"], wall: 0)
+        let response = API.answer(&world, request, keys: ["sk_test_1"], wall: 0)
         #expect(response.headers["stripe-version"] == version ?? "2026-09-30.endive")
         let json = (try? JSON(parsing: .init(response.body.utf8))) ?? .null
         return (response.status, json)
@@ -148,7 +148,7 @@ import Testing
 
     @Test func theWorldSurvivesBeingWrittenAndRead() throws {
         var world = world()
-        world.preload(.sample)
+        Preload.add(&world, .sample)
         _ = call(&world, "POST", "/v1/customers", "email=jenny@example.com")
         let path = FileSystem.temporary("world.json")
         defer { FileSystem.remove(path) }
@@ -184,7 +184,7 @@ import Testing
             authorization: "Bearer sk_test_1",
             idempotencyKey: "key-\(path)-\(body)"
         )
-        let response = world.answer(request, keys: ["sk_test_1"], wall: 0)
+        let response = API.answer(&world, request, keys: ["sk_test_1"], wall: 0)
         return (try? JSON(parsing: .init(response.body.utf8))) ?? .null
     }
 
@@ -192,11 +192,11 @@ import Testing
         let path = FileSystem.temporary("steps.json")
         defer { FileSystem.remove(path) }
         var world = World(now: 1_767_225_600, seed: 7, apiVersion: "2026-09-30.endive")
-        world.preload(.sample)
+        Preload.add(&world, .sample)
         var snapshot = try Snapshot(&world, at: path)
         let kept = post(&world, "/v1/customers", "name=kept")["id"].text
         let gone = post(&world, "/v1/products", "name=gone")["id"].text
-        _ = world.addEndpoint(url: "http://127.0.0.1:1", events: ["*"])
+        _ = WebhookEndpoints.add(&world, url: "http://127.0.0.1:1", events: ["*"])
         try snapshot.save(&world)
         _ = world.delete(.product, gone)
         _ = post(&world, "/v1/customers/\(kept)", "name=renamed")

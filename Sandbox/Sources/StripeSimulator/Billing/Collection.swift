@@ -1,76 +1,95 @@
-extension World {
+extension Invoices {
     /// Takes the money for an open invoice, or notes that it could not be had.
     /// - Parameters:
     ///   - method: what pays; by default the subscription's or the customer's.
     ///   - offSession: nobody is there to be asked.
     ///   - isManual: somebody asked for it, so that it is taken also where it was to be sent, and no
     ///     attempt of the schedule.
-    mutating func collect(
+    static func collect(
+        _ world: inout World,
         _ id: String,
         with method: JSON? = nil,
         offSession: Bool,
         isManual: Bool = false
     ) -> PaymentAttempt {
-        guard let invoice = get(.invoice, id), invoice["status"].string == "open" else {
+        guard let invoice = world.get(.invoice, id), invoice["status"].string == "open" else {
             return .succeeded
         }
         guard invoice["amount_due"].count > 0 else {
-            markPaid(id, intent: nil)
+            markPaid(&world, id, intent: nil)
             return .succeeded
         }
         guard isManual || invoice["collection_method"].string == "charge_automatically" else {
             return .succeeded  // Sent to the customer, who pays by the hosted page.
         }
-        let intent = intent(for: invoice)
-        let subscription = subscription(of: invoice)
+        let intent = intent(&world, for: invoice)
+        let subscription = subscription(world, of: invoice)
         let chosen =
             method
-            ?? get(.paymentMethod, invoice["default_payment_method"].reference)
-            ?? defaultPaymentMethod(of: invoice["customer"].text, subscription: subscription)
+            ?? world.get(.paymentMethod, invoice["default_payment_method"].reference)
+            ?? PaymentMethods.defaultMethod(
+                world,
+                of: invoice["customer"].text,
+                subscription: subscription
+            )
         guard let chosen else {
-            change(.invoice, id) { $0["attempted"] = true }
-            noteFailure(id, isManual: isManual)
+            world.change(.invoice, id) { $0["attempted"] = true }
+            noteFailure(&world, id, isManual: isManual)
             return .declined(.generic)
         }
-        let outcome = attempt(intent, with: chosen, Confirmation(offSession: offSession))
+        let outcome = PaymentIntents.attempt(
+            &world,
+            intent,
+            with: chosen,
+            Confirmation(offSession: offSession)
+        )
         switch outcome {
-        case .succeeded: markPaid(id, intent: intent)
+        case .succeeded: markPaid(&world, id, intent: intent)
         case .requiresAction:
-            let waiting = change(.invoice, id) { invoice in
+            let waiting = world.change(.invoice, id) { invoice in
                 invoice["attempted"] = true
                 invoice["attempt_count"] = .int(invoice["attempt_count"].count + 1)
             }
-            emit("invoice.payment_action_required", waiting)
-        case .declined: noteFailure(id, isManual: isManual)
-        case .processing: awaitMoney(for: invoice)
+            world.emit("invoice.payment_action_required", waiting)
+        case .declined: noteFailure(&world, id, isManual: isManual)
+        case .processing: PaymentIntents.awaitMoney(&world, for: invoice)
         }
         return outcome
     }
 
-    func subscription(of invoice: JSON) -> JSON? {
-        get(.subscription, invoice["parent"]["subscription_details"]["subscription"].reference)
+    static func subscription(_ world: World, of invoice: JSON) -> JSON? {
+        world.get(
+            .subscription,
+            invoice["parent"]["subscription_details"]["subscription"].reference
+        )
     }
 
     /// The payment intent of an invoice, made when it is first needed.
-    mutating func intent(for invoice: JSON) -> String {
+    static func intent(_ world: inout World, for invoice: JSON) -> String {
         if let intent = invoice["_payment_intent"].string { return intent }
         let isFirst = invoice["billing_reason"].string == "subscription_create"
-        let intent = addIntent(
+        let intent = PaymentIntents.add(
+            &world,
             amount: invoice["amount_remaining"].count,
             currency: invoice["currency"].text,
             customer: invoice["customer"].string,
             description: isFirst ? "Subscription creation" : "Subscription update",
             setupFutureUsage: isFirst ? "off_session" : nil
         )
-        link(intent["id"].text, to: invoice["id"].text)
+        InvoicePayments.link(&world, intent["id"].text, to: invoice["id"].text)
         return intent["id"].text
     }
 
     /// An open invoice has been paid, by `intent` or because nothing was due.
-    mutating func markPaid(_ id: String, intent: String?, outOfBand: Bool = false) {
-        guard let before = get(.invoice, id) else { return }
-        let instant = now(for: before["customer"].string)
-        let paid = change(.invoice, id) { invoice in
+    static func markPaid(
+        _ world: inout World,
+        _ id: String,
+        intent: String?,
+        outOfBand: Bool = false
+    ) {
+        guard let before = world.get(.invoice, id) else { return }
+        let instant = world.now(for: before["customer"].string)
+        let paid = world.change(.invoice, id) { invoice in
             invoice["status"] = "paid"
             invoice["amount_paid"] = outOfBand ? 0 : invoice["amount_due"]
             invoice["amount_remaining"] = 0
@@ -81,23 +100,23 @@ extension World {
             invoice["status_transitions"]["paid_at"] = .int(instant)
             if intent != nil { invoice["attempt_count"] = .int(invoice["attempt_count"].count + 1) }
         }
-        if let previous = Self.previousAttributes(before, paid) {
-            emit("invoice.updated", paid, previous: previous)
+        if let previous = World.previousAttributes(before, paid) {
+            world.emit("invoice.updated", paid, previous: previous)
         }
-        emit("invoice.paid", paid)
-        emit("invoice.payment_succeeded", paid)
-        let payment = all(.invoicePayment).last {
+        world.emit("invoice.paid", paid)
+        world.emit("invoice.payment_succeeded", paid)
+        let payment = world.all(.invoicePayment).last {
             $0["invoice"].string == id && $0["is_default"].bool == true
         }
         if intent != nil, let payment {
-            let done = change(.invoicePayment, payment["id"].text) { payment in
+            let done = world.change(.invoicePayment, payment["id"].text) { payment in
                 payment["status"] = "paid"
                 payment["amount_paid"] = payment["amount_requested"]
                 payment["status_transitions"]["paid_at"] = .int(instant)
             }
-            emit("invoice_payment.paid", done)
+            world.emit("invoice_payment.paid", done)
         }
-        invoiceIsSettled(paid)
+        noteSettled(&world, paid)
     }
 
     /// An attempt failed: the next one is planned, or the subscription ends.
@@ -106,82 +125,89 @@ extension World {
     ///   - isManual: whether somebody asked for it. After the first attempt such ones do not move the
     ///     schedule. https://docs.stripe.com/api/invoices/object#invoice_object-attempt_count
     ///   - keepsStatus: whether the subscription stays as it is.
-    mutating func noteFailure(_ id: String, isManual: Bool = false, keepsStatus: Bool = false) {
-        guard let before = get(.invoice, id) else { return }
-        let instant = now(for: before["customer"].string)
+    static func noteFailure(
+        _ world: inout World,
+        _ id: String,
+        isManual: Bool = false,
+        keepsStatus: Bool = false
+    ) {
+        guard let before = world.get(.invoice, id) else { return }
+        let instant = world.now(for: before["customer"].string)
         let isBesideSchedule = isManual && before["attempt_count"].count > 0
         let count = before["attempt_count"].count + (isBesideSchedule ? 0 : 1)
         let first = before["_first_attempt"].int ?? instant
         let isRenewal = before["billing_reason"].string == "subscription_cycle"
         let isRetried =
-            isRenewal && count <= policy.retryDays.count
+            isRenewal && count <= world.policy.retryDays.count
             && before["collection_method"].string == "charge_automatically"
         let next =
             isBesideSchedule
             ? before["next_payment_attempt"].int
-            : isRetried ? first + policy.retryDays[count - 1] * 86_400 : nil
-        let failed = change(.invoice, id) { invoice in
+            : isRetried ? first + world.policy.retryDays[count - 1] * 86_400 : nil
+        let failed = world.change(.invoice, id) { invoice in
             invoice["attempted"] = true
             invoice["attempt_count"] = .int(count)
             invoice["_first_attempt"] = .int(first)
             invoice["next_payment_attempt"] = JSON(next)
         }
-        emit("invoice.payment_failed", failed)
-        if let previous = Self.previousAttributes(before, failed) {
-            emit("invoice.updated", failed, previous: previous)
+        world.emit("invoice.payment_failed", failed)
+        if let previous = World.previousAttributes(before, failed) {
+            world.emit("invoice.updated", failed, previous: previous)
         }
         if let next, !isBesideSchedule {
-            schedule(.retryPayment(invoice: id), at: next, for: before["customer"].string)
+            world.schedule(.retryPayment(invoice: id), at: next, for: before["customer"].string)
         }
-        guard let subscription = subscription(of: before), !isOver(subscription), !keepsStatus
+        guard let subscription = subscription(world, of: before),
+            !Subscriptions.isOver(subscription), !keepsStatus
         else { return }
         let subscriptionID = subscription["id"].text
         if subscription["status"].string == "active", before["_holds_status"].bool != true {
-            change(.subscription, subscriptionID, event: "customer.subscription.updated") {
+            world.change(.subscription, subscriptionID, event: "customer.subscription.updated") {
                 $0["status"] = "past_due"
             }
         }
         guard isRenewal, next == nil, !isBesideSchedule else { return }
-        endDunning(of: subscriptionID)
+        endDunning(&world, of: subscriptionID)
     }
 
     /// Nothing more is tried: the account's settings say what becomes of the subscription.
-    mutating func endDunning(of id: String) {
-        switch policy.dunningEnd {
-        case .canceled: cancelNow(id, reason: "payment_failed")
+    static func endDunning(_ world: inout World, of id: String) {
+        switch world.policy.dunningEnd {
+        case .canceled: Subscriptions.cancelNow(&world, id, reason: "payment_failed")
         case .pastDue: break
         case .unpaid:
-            let unpaid = change(.subscription, id, event: "customer.subscription.updated") {
+            let unpaid = world.change(.subscription, id, event: "customer.subscription.updated") {
                 $0["status"] = "unpaid"
             }
-            refreshEntitlements(of: unpaid["customer"].text)
+            ActiveEntitlements.refresh(&world, of: unpaid["customer"].text)
         }
     }
 
-    mutating func retryPaymentIfDue(of id: String) {
-        guard let invoice = get(.invoice, id), invoice["status"].string == "open",
+    static func retryPaymentIfDue(_ world: inout World, of id: String) {
+        guard let invoice = world.get(.invoice, id), invoice["status"].string == "open",
             let next = invoice["next_payment_attempt"].int,
-            next <= now(for: invoice["customer"].string)
+            next <= world.now(for: invoice["customer"].string)
         else { return }
-        _ = collect(id, offSession: true)
+        _ = collect(&world, id, offSession: true)
     }
 
     /// What an invoice that is paid, void or written off means for its subscription.
-    mutating func invoiceIsSettled(_ invoice: JSON) {
-        guard let subscription = subscription(of: invoice),
+    static func noteSettled(_ world: inout World, _ invoice: JSON) {
+        guard let subscription = subscription(world, of: invoice),
             subscription["latest_invoice"].reference == invoice["id"].string
         else { return }
         let id = subscription["id"].text
-        if invoice["status"].string == "paid" { applyPendingUpdate(paidBy: invoice) }
+        if invoice["status"].string == "paid" { PendingUpdates.apply(&world, paidBy: invoice) }
         switch (subscription["status"].text, invoice["status"].text) {
         case ("incomplete", "paid"), ("past_due", _), ("unpaid", _):
-            let instant = now(for: subscription["customer"].string)
-            change(.subscription, id, event: "customer.subscription.updated") { subscription in
+            let instant = world.now(for: subscription["customer"].string)
+            world.change(.subscription, id, event: "customer.subscription.updated") {
+                subscription in
                 let isTrialing = subscription["trial_end"].int.map { $0 > instant } ?? false
                 subscription["status"] = isTrialing ? "trialing" : "active"
             }
-            refreshEntitlements(of: invoice["customer"].text)
-        case ("incomplete", "void"): expire(id)
+            ActiveEntitlements.refresh(&world, of: invoice["customer"].text)
+        case ("incomplete", "void"): Subscriptions.expire(&world, id)
         default: break
         }
     }
@@ -189,7 +215,7 @@ extension World {
     /// Reads `collection_method` and the days that belong to `send_invoice`.
     ///
     /// - Parameter standing: the method that stays where none is sent.
-    func readCollectionMethod(
+    static func readCollectionMethod(
         _ parameters: inout Parameters,
         standing: String = "charge_automatically"
     ) throws -> (method: String, daysUntilDue: Int?) {

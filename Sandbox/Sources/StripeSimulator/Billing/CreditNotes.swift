@@ -1,13 +1,14 @@
-// What an invoice is reduced by once it is finalized: before it is paid what is left to pay is less,
-// afterwards the money goes back, or onto the customer's balance.
-// https://docs.stripe.com/invoicing/integration/programmatic-credit-notes
-
-extension World {
-    static let creditNoteRoutes: [Route] = [
+/// Credit notes: what an invoice is reduced by once it is finalized.
+///
+/// Before it is paid what is left to pay is less; afterwards the money goes back, or onto the
+/// customer's balance.
+/// https://docs.stripe.com/invoicing/integration/programmatic-credit-notes
+enum CreditNotes {
+    static let routes: [Route] = [
         .post("credit_notes") { world, call in
-            let (note, split) = try world.readCreditNote(&call.parameters)
+            let (note, split) = try read(&world, &call.parameters)
             try call.parameters.finish()
-            return try world.issue(note, split)
+            return try issue(&world, note, split)
         },
         .get("credit_notes") { world, call in
             let invoice = try call.parameters.string("invoice")
@@ -19,12 +20,12 @@ extension World {
         },
         .get("credit_notes/preview") { world, call in
             var copy = world
-            return try copy.readCreditNote(&call.parameters).note
+            return try read(&copy, &call.parameters).note
         },
         .get("credit_notes/preview/lines") { world, call in
             var copy = world
             let limit = try call.parameters.int("limit", in: 1...100) ?? 10
-            let note = try copy.readCreditNote(&call.parameters).note
+            let note = try read(&copy, &call.parameters).note
             let lines = note["lines"].elements
             return JSON.list(
                 Array(lines.prefix(limit)),
@@ -49,7 +50,7 @@ extension World {
             }
         },
         .post("credit_notes/:id/void") { world, call in
-            try world.voidCreditNote(call.ids[0])
+            try void(&world, call.ids[0])
             return try world.find(.creditNote, call.ids[0])
         },
     ]
@@ -71,18 +72,19 @@ extension World {
     }
 
     /// The credit note that a request describes, not issued yet.
-    private mutating func readCreditNote(
+    private static func read(
+        _ world: inout World,
         _ parameters: inout Parameters
     ) throws -> (note: JSON, split: CreditSplit) {
         let id = try parameters.required("invoice")
-        let invoice = try find(.invoice, id, param: "invoice")
+        let invoice = try world.find(.invoice, id, param: "invoice")
         guard ["open", "paid", "uncollectible"].contains(invoice["status"].text) else {
             throw APIError.invalid(
                 "You can only create a credit note for an open or paid invoice.",
                 param: "invoice"
             )
         }
-        let lines = try readCreditLines(&parameters, of: invoice)
+        let lines = try readLines(&world, &parameters, of: invoice)
         let amount = try parameters.int("amount", in: 1...99_999_999)
         guard (lines == nil) != (amount == nil) else {
             throw APIError.invalid(
@@ -90,9 +92,10 @@ extension World {
                 param: "amount"
             )
         }
-        let shown = lines ?? [creditLine("custom_line_item", amount ?? 0, description: "Credit")]
-        let split = try readSplit(&parameters)
-        var note = creditNote(of: invoice, lines: shown)
+        let shown =
+            lines ?? [creditLine(&world, "custom_line_item", amount ?? 0, description: "Credit")]
+        let split = try readSplit(world, &parameters)
+        var note = creditNote(&world, of: invoice, lines: shown)
         let reasons = ["duplicate", "fraudulent", "order_change", "product_unsatisfactory"]
         note["reason"] = JSON(try parameters.choice("reason", of: reasons))
         try parameters.patch(&note, "memo")
@@ -103,7 +106,10 @@ extension World {
         return (note, split)
     }
 
-    private func readSplit(_ parameters: inout Parameters) throws -> CreditSplit {
+    private static func readSplit(
+        _ world: World,
+        _ parameters: inout Parameters
+    ) throws -> CreditSplit {
         var split = CreditSplit()
         let range = 0...99_999_999
         split.refund = try parameters.int("refund_amount", in: range) ?? 0
@@ -112,7 +118,7 @@ extension World {
         split.refunds =
             try parameters.objects("refunds") { part in
                 let id = try part.required("refund")
-                let refund = try find(.refund, id, param: part.name("refund"))
+                let refund = try world.find(.refund, id, param: part.name("refund"))
                 let amount = try part.int("amount_refunded", in: range)
                 part.ignore("type")
                 return .object(
@@ -126,7 +132,8 @@ extension World {
         return split
     }
 
-    private mutating func readCreditLines(
+    private static func readLines(
+        _ world: inout World,
         _ parameters: inout Parameters,
         of invoice: JSON
     ) throws -> [JSON]? {
@@ -139,8 +146,9 @@ extension World {
             guard type == "invoice_line_item" else {
                 let unit = try part.int("unit_amount", in: 0...99_999_999)
                 guard let unit else { throw APIError.missing(parameter: part.name("unit_amount")) }
-                let rates = try readTaxRates(&part, "tax_rates") ?? []
+                let rates = try TaxRates.read(world, &part, "tax_rates") ?? []
                 return creditLine(
+                    &world,
                     type,
                     unit * (quantity ?? 1),
                     description: description ?? "",
@@ -157,6 +165,7 @@ extension World {
             let amount = try part.int("amount", in: 0...99_999_999)
             let rates = line["_tax_rates"].elements
             return creditLine(
+                &world,
                 type,
                 amount ?? line["amount"].count * (quantity ?? whole) / whole,
                 description: description ?? line["description"].text,
@@ -167,7 +176,8 @@ extension World {
         }
     }
 
-    private mutating func creditLine(
+    private static func creditLine(
+        _ world: inout World,
         _ type: String,
         _ amount: Int,
         description: String,
@@ -177,7 +187,7 @@ extension World {
     ) -> JSON {
         let unit = quantity.map { amount / max(1, $0) }
         return [
-            "id": .string("cnli_" + random.token(24)), "object": "credit_note_line_item",
+            "id": .string("cnli_" + world.random.token(24)), "object": "credit_note_line_item",
             "amount": .int(amount), "description": .string(description), "discount_amount": 0,
             "discount_amounts": [], "invoice_line_item": JSON(invoiceLine), "livemode": false,
             "metadata": [:], "pretax_credit_amounts": [], "quantity": JSON(quantity),
@@ -188,8 +198,8 @@ extension World {
         ]
     }
 
-    private mutating func creditNote(of invoice: JSON, lines: [JSON]) -> JSON {
-        let id = newID(.creditNote)
+    private static func creditNote(_ world: inout World, of invoice: JSON, lines: [JSON]) -> JSON {
+        let id = world.newID(.creditNote)
         let customer = invoice["customer"].text
         let subtotal = lines.map { $0["amount"].count }.reduce(0, +)
         let taxes = lines.flatMap(\.["taxes"].elements)
@@ -199,11 +209,11 @@ extension World {
         }
         let total = subtotal + sum("exclusive")
         let isPaid = invoice["status"].string == "paid"
-        let count = all(.creditNote).count { $0["invoice"] == invoice["id"] } + 1
-        return blank(
+        let count = world.all(.creditNote).count { $0["invoice"] == invoice["id"] } + 1
+        return world.blank(
             .creditNote,
             id: id,
-            created: now(for: customer),
+            created: world.now(for: customer),
             nulls: """
                 customer_account customer_balance_transaction memo out_of_band_amount reason \
                 shipping_cost voided_at
@@ -211,10 +221,10 @@ extension World {
             [
                 "amount": .int(total), "amount_shipping": 0, "currency": invoice["currency"],
                 "customer": invoice["customer"], "discount_amount": 0, "discount_amounts": [],
-                "effective_at": .int(now(for: customer)), "invoice": invoice["id"],
+                "effective_at": .int(world.now(for: customer)), "invoice": invoice["id"],
                 "lines": JSON.list(lines, url: "/v1/credit_notes/\(id)/lines"),
                 "number": .string("\(invoice["number"].text)-CN-\(count < 10 ? "0" : "")\(count)"),
-                "pdf": .string("\(baseURL)/i/\(invoice["id"].text)/pdf"),
+                "pdf": .string("\(world.baseURL)/i/\(invoice["id"].text)/pdf"),
                 "post_payment_amount": .int(isPaid ? total : 0),
                 "pre_payment_amount": .int(isPaid ? 0 : total), "pretax_credit_amounts": [],
                 "refunds": [], "status": "issued", "subtotal": .int(subtotal),
@@ -227,7 +237,7 @@ extension World {
     }
 
     /// - Throws: where it gives back more than there is, or does not say how.
-    private func requireFitting(_ note: JSON, _ split: CreditSplit, _ invoice: JSON) throws {
+    private static func requireFitting(_ note: JSON, _ split: CreditSplit, _ invoice: JSON) throws {
         let amount = note["amount"].count
         let isPaid = invoice["status"].string == "paid"
         let given = invoice["post_payment_credit_notes_amount"].count
@@ -254,16 +264,24 @@ extension World {
         }
     }
 
-    private mutating func issue(_ proposed: JSON, _ split: CreditSplit) throws -> JSON {
+    private static func issue(
+        _ world: inout World,
+        _ proposed: JSON,
+        _ split: CreditSplit
+    ) throws -> JSON {
         var note = proposed
         let id = note["id"].text
-        let invoice = try find(.invoice, note["invoice"].text)
+        let invoice = try world.find(.invoice, note["invoice"].text)
         let amount = note["amount"].count
         note["out_of_band_amount"] = split.outOfBand > 0 ? .int(split.outOfBand) : .null
         var refunds = split.refunds
         if split.refund > 0 {
-            let intent = get(.paymentIntent, invoice["_payment_intent"].string) ?? .null
-            let made = try refund(charge: intent["latest_charge"].text, amount: split.refund)
+            let intent = world.get(.paymentIntent, invoice["_payment_intent"].string) ?? .null
+            let made = try Refunds.create(
+                &world,
+                charge: intent["latest_charge"].text,
+                amount: split.refund
+            )
             refunds.append(
                 .object(
                     nulls: "payment_record_refund",
@@ -277,7 +295,8 @@ extension World {
         note["refunds"] = .array(refunds)
         if split.credit > 0 {
             note["customer_balance_transaction"] =
-                moveBalance(
+                CustomerBalance.move(
+                    &world,
                     of: invoice["customer"].text,
                     by: -split.credit,
                     type: "credit_note",
@@ -287,14 +306,14 @@ extension World {
                 )["id"]
         }
         let isPaid = invoice["status"].string == "paid"
-        add(.creditNote, note, event: "credit_note.created")
-        change(.invoice, invoice["id"].text, event: "invoice.updated") { invoice in
+        world.add(.creditNote, note, event: "credit_note.created")
+        world.change(.invoice, invoice["id"].text, event: "invoice.updated") { invoice in
             let name = "\(isPaid ? "post" : "pre")_payment_credit_notes_amount"
             invoice[name] = .int(invoice[name].count + amount)
-            if !isPaid { Self.reduce(&invoice, by: amount) }
+            if !isPaid { reduce(&invoice, by: amount) }
         }
-        if !isPaid { settleReduced(invoice["id"].text) }
-        return try find(.creditNote, id)
+        if !isPaid { settleReduced(&world, invoice["id"].text) }
+        return try world.find(.creditNote, id)
     }
 
     private static func reduce(_ invoice: inout JSON, by amount: Int) {
@@ -304,43 +323,47 @@ extension World {
     }
 
     /// What is left of an open invoice is asked for; nothing is left of one that is paid with that.
-    private mutating func settleReduced(_ id: String) {
-        guard let invoice = get(.invoice, id), invoice["status"].string == "open" else { return }
+    private static func settleReduced(_ world: inout World, _ id: String) {
+        guard let invoice = world.get(.invoice, id), invoice["status"].string == "open" else {
+            return
+        }
         let left = invoice["amount_remaining"].count
         guard left > 0 else {
             if let intent = invoice["_payment_intent"].string {
-                cancelIntent(intent, reason: "void_invoice")
+                PaymentIntents.cancel(&world, intent, reason: "void_invoice")
             }
-            return markPaid(id, intent: nil)
+            return Invoices.markPaid(&world, id, intent: nil)
         }
         if let intent = invoice["_payment_intent"].string {
-            change(.paymentIntent, intent) { $0["amount"] = .int(left) }
+            world.change(.paymentIntent, intent) { $0["amount"] = .int(left) }
         }
-        for payment in all(.invoicePayment) where payment["invoice"].string == id {
-            change(.invoicePayment, payment["id"].text) { $0["amount_requested"] = .int(left) }
+        for payment in world.all(.invoicePayment) where payment["invoice"].string == id {
+            world.change(.invoicePayment, payment["id"].text) {
+                $0["amount_requested"] = .int(left)
+            }
         }
     }
 
-    private mutating func voidCreditNote(_ id: String) throws {
-        let note = try find(.creditNote, id)
-        let invoice = try find(.invoice, note["invoice"].text)
+    private static func void(_ world: inout World, _ id: String) throws {
+        let note = try world.find(.creditNote, id)
+        let invoice = try world.find(.invoice, note["invoice"].text)
         guard note["status"].string == "issued", invoice["status"].string == "open" else {
             throw APIError.invalid(
                 "You can only void an issued credit note of an open invoice."
             )
         }
         let amount = note["amount"].count
-        let instant = now(for: note["customer"].string)
-        let voided = change(.creditNote, id) { note in
+        let instant = world.now(for: note["customer"].string)
+        let voided = world.change(.creditNote, id) { note in
             note["status"] = "void"
             note["voided_at"] = .int(instant)
         }
-        change(.invoice, invoice["id"].text, event: "invoice.updated") { invoice in
+        world.change(.invoice, invoice["id"].text, event: "invoice.updated") { invoice in
             let name = "pre_payment_credit_notes_amount"
             invoice[name] = .int(invoice[name].count - amount)
-            Self.reduce(&invoice, by: -amount)
+            reduce(&invoice, by: -amount)
         }
-        settleReduced(invoice["id"].text)
-        emit("credit_note.voided", voided)
+        settleReduced(&world, invoice["id"].text)
+        world.emit("credit_note.voided", voided)
     }
 }

@@ -1,13 +1,12 @@
-// A customer has one currency at a time, and a subscription has one for good.
-// https://docs.stripe.com/billing/customer#currency
-
-extension World {
+/// A customer has one currency at a time, and a subscription has one for good.
+/// https://docs.stripe.com/billing/customer#currency
+enum Currencies {
     /// - Throws: where the customer has something running in another currency.
-    func requireCurrency(_ currency: String, of customer: String) throws {
-        let subscriptions = all(.subscription).filter {
-            $0["customer"].reference == customer && !isOver($0)
+    static func require(_ world: World, _ currency: String, of customer: String) throws {
+        let subscriptions = world.all(.subscription).filter {
+            $0["customer"].reference == customer && !Subscriptions.isOver($0)
         }
-        let pending = all(.invoiceItem).filter {
+        let pending = world.all(.invoiceItem).filter {
             $0["customer"].reference == customer && $0["invoice"].isNull
         }
         guard
@@ -22,7 +21,7 @@ extension World {
     }
 
     /// - Throws: where a price is in another currency than the subscription that it is to join.
-    static func requireCurrency(_ currency: String, of price: JSON, param: String) throws {
+    static func require(_ currency: String, of price: JSON, param: String) throws {
         guard let own = price["currency"].string, own != currency else { return }
         throw APIError.invalid(
             "The price specified only supports `\(own)`. This doesn't match the expected "

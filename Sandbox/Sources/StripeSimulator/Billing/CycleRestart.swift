@@ -1,7 +1,7 @@
 // `billing_cycle_anchor` now: every period begins anew.
 // https://docs.stripe.com/billing/subscriptions/billing-cycle
 
-extension World {
+extension Subscriptions {
     /// Begins every item's period at the present: what is left of the old ones is credited, the new
     /// ones are billed in full at once.
     ///
@@ -9,15 +9,16 @@ extension World {
     ///   - before: the subscription as it was before the request.
     ///   - behavior: with `none` nothing is credited.
     /// - Returns: how the payment went.
-    mutating func restartCycle(
+    static func restartCycle(
+        _ world: inout World,
         of id: String,
         before: JSON,
         behavior: String,
         holds: Bool
     ) throws -> PaymentAttempt? {
-        guard var after = get(.subscription, id) else { return nil }
+        guard var after = world.get(.subscription, id) else { return nil }
         let customer = after["customer"].text
-        let instant = now(for: customer)
+        let instant = world.now(for: customer)
         let old = before["items"].elements
         var lines: [InvoiceLine] = []
         var items: [JSON] = []
@@ -27,7 +28,8 @@ extension World {
             item["current_period_end"] = .int(cycle.next(after: instant))
             let previous = old.first { $0["id"] == item["id"] }
             if let previous, before["status"].string != "trialing" {
-                lines += prorationLines(
+                lines += Proration.lines(
+                    world,
                     from: previous,
                     to: item,
                     subscription: before,
@@ -36,14 +38,21 @@ extension World {
                     credits: behavior != "none"
                 )
             } else {
-                lines.append(renewalLine(item, subscription: after, customer: customer))
+                lines.append(renewalLine(world, item, subscription: after, customer: customer))
             }
             items.append(item)
         }
         let restarted = items
         after["billing_cycle_anchor"] = .int(instant)
         after["items"]["data"] = .array(restarted)
-        put(.subscription, after)
-        return try settle(lines, of: id, customer: customer, now: true, holds: holds)
+        world.put(.subscription, after)
+        return try SubscriptionItems.settle(
+            &world,
+            lines,
+            of: id,
+            customer: customer,
+            now: true,
+            holds: holds
+        )
     }
 }

@@ -1,7 +1,7 @@
 // What an item costs and was billed for, from which prorations are reckoned.
 // https://docs.stripe.com/billing/subscriptions/billing-mode
 
-extension World {
+extension Proration {
     /// What was billed for an item and the time it was for.
     struct Debit: Hashable, Sendable {
         /// Net of discounts.
@@ -11,19 +11,24 @@ extension World {
     }
 
     /// What a full period of an item costs, less the item's share of the discounts that still apply.
-    func netAmount(of item: JSON, in subscription: JSON, at instant: Int) -> Int {
+    static func netAmount(
+        _ world: World,
+        of item: JSON,
+        in subscription: JSON,
+        at instant: Int
+    ) -> Int {
         let others = subscription["items"].elements.filter { $0["id"] != item["id"] }
         let items = [item] + others
-        var amounts = items.map { Self.amount(of: $0["price"], $0["quantity"].int ?? 1) }
-        for reference in liveDiscounts(of: subscription, at: instant).elements {
-            let discount = get(.discount, reference.reference) ?? .null
-            let coupon = get(.coupon, discount["source"]["coupon"].reference) ?? .null
+        var amounts = items.map { Prices.amount(of: $0["price"], $0["quantity"].int ?? 1) }
+        for reference in Discounts.live(world, of: subscription, at: instant).elements {
+            let discount = world.get(.discount, reference.reference) ?? .null
+            let coupon = world.get(.coupon, discount["source"]["coupon"].reference) ?? .null
             let products = coupon["_applies_to"]["products"].array?.compactMap(\.string)
             let discounted = zip(items, amounts).map { item, amount -> Int in
                 let product = item["price"]["product"].reference ?? ""
                 return products.map { $0.contains(product) } ?? true ? amount : 0
             }
-            let shares = Self.shares(of: coupon, on: discounted)
+            let shares = Discounts.shares(of: coupon, on: discounted)
             for (index, share) in shares.enumerated() { amounts[index] -= share }
         }
         return max(0, amounts[0])
@@ -33,20 +38,25 @@ extension World {
     ///
     /// Classic billing gives back what the price says; flexible billing what was billed last for
     /// that time, which is another amount where an earlier change was not prorated.
-    func unusedAmount(of item: JSON, in subscription: JSON, at instant: Int) -> Int {
-        guard Self.isClassic(subscription) else {
-            guard let debit = latestDebit(of: item, in: subscription, after: instant) else {
+    static func unusedAmount(
+        _ world: World,
+        of item: JSON,
+        in subscription: JSON,
+        at instant: Int
+    ) -> Int {
+        guard Subscriptions.isClassic(subscription) else {
+            guard let debit = latestDebit(world, of: item, in: subscription, after: instant) else {
                 return 0
             }
-            return Proration.share(
+            return share(
                 of: debit.amount,
                 from: instant,
                 start: debit.start,
                 end: debit.end
             )
         }
-        return Proration.share(
-            of: netAmount(of: item, in: subscription, at: instant),
+        return share(
+            of: netAmount(world, of: item, in: subscription, at: instant),
             from: instant,
             start: item["current_period_start"].count,
             end: item["current_period_end"].count
@@ -56,7 +66,12 @@ extension World {
     /// The latest bill for an item's time after `instant`, on an invoice or waiting for one.
     ///
     /// Lines of one invoice for the same time are one bill: a graduated price has one for each tier.
-    private func latestDebit(of item: JSON, in subscription: JSON, after instant: Int) -> Debit? {
+    private static func latestDebit(
+        _ world: World,
+        of item: JSON,
+        in subscription: JSON,
+        after instant: Int
+    ) -> Debit? {
         var latest: Debit?
         var source: JSON?
         func consider(_ amount: Int, _ period: JSON, of tiers: JSON?) {
@@ -72,7 +87,7 @@ extension World {
             }
             (latest, source) = (debit, tiers)
         }
-        for invoice in all(.invoice)
+        for invoice in world.all(.invoice)
         where invoice["parent"]["subscription_details"]["subscription"] == subscription["id"]
             && invoice["status"].string != "void"
         {
@@ -86,7 +101,7 @@ extension World {
                 )
             }
         }
-        for pending in all(.invoiceItem)
+        for pending in world.all(.invoiceItem)
         where pending["invoice"].isNull
             && pending["parent"]["subscription_details"]["subscription_item"] == item["id"]
         {
@@ -96,7 +111,8 @@ extension World {
     }
 
     /// Credit for the unused time of the old price, debit for the remaining time of the new one.
-    func prorationLines(
+    static func lines(
+        _ world: World,
         from old: JSON,
         to new: JSON,
         subscription: JSON,
@@ -110,7 +126,7 @@ extension World {
         func line(_ item: JSON, amount: Int, words: String, end: Int) -> InvoiceLine {
             InvoiceLine(
                 amount: amount,
-                description: "\(words) \(productName(of: item["price"])) after \(day)",
+                description: "\(words) \(Products.name(world, of: item["price"])) after \(day)",
                 price: item["price"],
                 quantity: item["quantity"].int ?? 1,
                 start: instant,
@@ -122,16 +138,16 @@ extension World {
                 taxRates: item["tax_rates"].elements
             )
         }
-        let newAmount = Self.amount(of: new["price"], new["quantity"].int ?? 1)
+        let newAmount = Prices.amount(of: new["price"], new["quantity"].int ?? 1)
         var lines: [InvoiceLine] = []
         if credits {
             var credit = line(
                 old,
-                amount: -unusedAmount(of: old, in: subscription, at: instant),
+                amount: -unusedAmount(world, of: old, in: subscription, at: instant),
                 words: "Unused time on",
                 end: end
             )
-            credit.prorationDetails = ["credited_items": creditedItems(old)]
+            credit.prorationDetails = ["credited_items": creditedItems(world, old)]
             lines.append(credit)
         }
         if startsAnew {
@@ -143,26 +159,22 @@ extension World {
             )
             debit.description = InvoiceLine.description(
                 debit.quantity,
-                productName(of: new["price"]),
+                Products.name(world, of: new["price"]),
                 new["price"]
             )
             debit.isProration = false
             lines.append(debit)
         } else {
-            lines.append(
-                line(
-                    new,
-                    amount: remainingAmount(of: new, since: old, in: subscription, at: instant),
-                    words: "Remaining time on",
-                    end: new["current_period_end"].count
-                )
-            )
+            let amount = remainingAmount(world, of: new, since: old, in: subscription, at: instant)
+            let end = new["current_period_end"].count
+            lines.append(line(new, amount: amount, words: "Remaining time on", end: end))
         }
         return lines
     }
 
     /// The price of the rest of an item's period: its share of the whole period that ends then.
-    private func remainingAmount(
+    private static func remainingAmount(
+        _ world: World,
         of new: JSON,
         since old: JSON,
         in subscription: JSON,
@@ -173,8 +185,8 @@ extension World {
             anchor: subscription["billing_cycle_anchor"].count,
             recurring: new["price"]["recurring"]
         )
-        return Proration.share(
-            of: netAmount(of: new, in: subscription, at: instant),
+        return share(
+            of: netAmount(world, of: new, in: subscription, at: instant),
             from: instant,
             start: cycle.start(ofPeriodEndingAt: end) ?? old["current_period_start"].count,
             end: end
@@ -182,8 +194,8 @@ extension World {
     }
 
     /// The invoice line that a credit gives back.
-    private func creditedItems(_ item: JSON) -> JSON {
-        for invoice in all(.invoice).reversed() {
+    private static func creditedItems(_ world: World, _ item: JSON) -> JSON {
+        for invoice in world.all(.invoice).reversed() {
             let line = invoice["lines"].elements.first { line in
                 let details = line["parent"]["subscription_item_details"]
                 return details["subscription_item"] == item["id"]

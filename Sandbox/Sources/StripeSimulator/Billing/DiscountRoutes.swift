@@ -1,7 +1,7 @@
 // Discounts are taken off again. https://docs.stripe.com/api/discounts
 
-extension World {
-    static let discountRoutes: [Route] = [
+extension Discounts {
+    static let routes: [Route] = [
         .delete("subscriptions/:id/discount") { world, call in
             let before = try world.find(.subscription, call.ids[0])
             let discounts = before["discounts"].elements.compactMap(\.reference)
@@ -15,7 +15,7 @@ extension World {
             world.change(.subscription, call.ids[0], event: "customer.subscription.updated") {
                 $0["discounts"] = []
             }
-            for id in discounts { world.dropDiscount(id) }
+            for id in discounts { drop(&world, id) }
             var gone = world.get(.discount, last) ?? .null
             gone["deleted"] = true
             return gone
@@ -32,8 +32,8 @@ extension World {
     ]
 
     /// Announces that a discount applies no longer.
-    mutating func dropDiscount(_ id: String) {
-        guard let discount = get(.discount, id) else { return }
-        emit("customer.discount.deleted", discount)
+    static func drop(_ world: inout World, _ id: String) {
+        guard let discount = world.get(.discount, id) else { return }
+        world.emit("customer.discount.deleted", discount)
     }
 }

@@ -4,9 +4,11 @@ struct DiscountChoice: Hashable, Sendable {
     var promotionCode: String?
 }
 
-extension World {
+/// Discounts: what a coupon takes off a customer's invoices. https://docs.stripe.com/api/discounts
+enum Discounts {
     /// Reads `discounts`; refuses coupons that are used up, expired or do not fit.
-    func readDiscounts(
+    static func read(
+        _ world: World,
         _ parameters: inout Parameters,
         customer: String?,
         currency: String?
@@ -14,7 +16,8 @@ extension World {
         try parameters.objects("discounts") { part in
             if let id = try part.string("promotion_code") {
                 return try choice(
-                    of: find(.promotionCode, id, param: part.name("promotion_code")),
+                    world,
+                    of: world.find(.promotionCode, id, param: part.name("promotion_code")),
                     customer: customer,
                     currency: currency,
                     param: part.name("promotion_code")
@@ -23,6 +26,7 @@ extension World {
             let id = try part.required("coupon")
             part.ignore("discount")
             return try choice(
+                world,
                 ofCoupon: id,
                 code: nil,
                 customer: customer,
@@ -33,7 +37,8 @@ extension World {
     }
 
     /// The discount behind a promotion code, if it may be used.
-    func choice(
+    static func choice(
+        _ world: World,
         of promotion: JSON,
         customer: String?,
         currency: String?,
@@ -42,13 +47,14 @@ extension World {
         let used = promotion["times_redeemed"].count
         let owner = promotion["customer"].reference
         guard promotion["active"].bool == true,
-            promotion["expires_at"].int.map({ $0 > now(for: customer) }) ?? true,
+            promotion["expires_at"].int.map({ $0 > world.now(for: customer) }) ?? true,
             promotion["max_redemptions"].int.map({ used < $0 }) ?? true,
             owner == nil || owner == customer
         else {
             throw APIError.invalid("This promotion code cannot be redeemed.", param: param)
         }
         return try choice(
+            world,
             ofCoupon: promotion["promotion"]["coupon"].text,
             code: promotion["id"].string,
             customer: customer,
@@ -57,16 +63,17 @@ extension World {
         )
     }
 
-    private func choice(
+    private static func choice(
+        _ world: World,
         ofCoupon id: String,
         code: String?,
         customer: String?,
         currency: String?,
         param: String
     ) throws -> DiscountChoice {
-        let coupon = try find(.coupon, id, param: param)
+        let coupon = try world.find(.coupon, id, param: param)
         let used = coupon["times_redeemed"].count
-        guard coupon["redeem_by"].int.map({ $0 > now(for: customer) }) ?? true,
+        guard coupon["redeem_by"].int.map({ $0 > world.now(for: customer) }) ?? true,
             coupon["max_redemptions"].int.map({ used < $0 }) ?? true
         else {
             throw APIError.invalid(
@@ -82,17 +89,18 @@ extension World {
     }
 
     /// Redeems a coupon. https://docs.stripe.com/api/discounts/object
-    mutating func redeem(
+    static func redeem(
+        _ world: inout World,
         _ choice: DiscountChoice,
         customer: String?,
         subscription: String? = nil,
         session: String? = nil
     ) -> String {
         let coupon = choice.coupon
-        let start = now(for: customer)
+        let start = world.now(for: customer)
         let months = coupon["duration_in_months"].int
         let end = months.map { CalendarDate(start).adding(months: $0).instant }
-        var discount = blank(
+        var discount = world.blank(
             .discount,
             nulls: "customer_account invoice invoice_item subscription_item",
             [
@@ -103,13 +111,13 @@ extension World {
             ]
         )
         for name in ["created", "livemode", "metadata"] { discount.remove(name) }
-        put(.discount, discount)
-        change(.coupon, coupon["id"].text) {
+        world.put(.discount, discount)
+        world.change(.coupon, coupon["id"].text) {
             $0["times_redeemed"] = .int($0["times_redeemed"].count + 1)
         }
-        if subscription != nil { emit("customer.discount.created", discount) }
+        if subscription != nil { world.emit("customer.discount.created", discount) }
         if let code = choice.promotionCode {
-            change(.promotionCode, code) {
+            world.change(.promotionCode, code) {
                 $0["times_redeemed"] = .int($0["times_redeemed"].count + 1)
             }
         }
@@ -135,15 +143,17 @@ extension World {
     }
 
     /// Takes the discounts of an invoice off its total.
-    func discount(_ invoice: inout JSON) {
-        let discounts = invoice["discounts"].elements.compactMap { get(.discount, $0.reference) }
+    static func takeOff(_ world: World, _ invoice: inout JSON) {
+        let discounts = invoice["discounts"].elements.compactMap {
+            world.get(.discount, $0.reference)
+        }
         guard !discounts.isEmpty else { return }
         var lines = invoice["lines"].elements
         var totals: [JSON] = []
         var off = 0
         for index in lines.indices { lines[index]["discount_amounts"] = [] }
         for discount in discounts {
-            let coupon = get(.coupon, discount["source"]["coupon"].reference) ?? .null
+            let coupon = world.get(.coupon, discount["source"]["coupon"].reference) ?? .null
             let products = coupon["_applies_to"]["products"].array?.compactMap(\.string)
             let amounts = lines.map { line -> Int in
                 let product = line["pricing"]["price_details"]["product"].text
@@ -172,19 +182,19 @@ extension World {
     }
 
     /// Notes that an invoice used discounts; one that applies `once` is then gone.
-    mutating func useUp(_ discounts: JSON) {
+    static func useUp(_ world: inout World, _ discounts: JSON) {
         for id in discounts.elements.compactMap(\.reference) {
-            change(.discount, id) { $0["_is_used"] = true }
+            world.change(.discount, id) { $0["_is_used"] = true }
         }
     }
 
     /// The discounts that a subscription's next invoice has: `once` is gone after its first
     /// finalized invoice, `repeating` after its end.
-    func liveDiscounts(of subscription: JSON, at instant: Int) -> JSON {
+    static func live(_ world: World, of subscription: JSON, at instant: Int) -> JSON {
         .array(
             subscription["discounts"].elements.filter { reference in
-                let discount = get(.discount, reference.reference) ?? .null
-                let coupon = get(.coupon, discount["source"]["coupon"].reference) ?? .null
+                let discount = world.get(.discount, reference.reference) ?? .null
+                let coupon = world.get(.coupon, discount["source"]["coupon"].reference) ?? .null
                 if coupon["duration"].string == "once" { return discount["_is_used"].bool != true }
                 return discount["end"].int.map { $0 > instant } ?? true
             }

@@ -1,15 +1,17 @@
-extension World {
+/// Invoice items: what waits for a customer's next invoice.
+/// https://docs.stripe.com/api/invoiceitems
+enum InvoiceItems {
     /// Makes a pending item that the next invoice takes up.
     /// https://docs.stripe.com/api/invoiceitems/object
     @discardableResult
-    mutating func addPendingItem(_ line: InvoiceLine, customer: String) -> JSON {
-        let item = blank(
+    static func add(_ world: inout World, _ line: InvoiceLine, customer: String) -> JSON {
+        let item = world.blank(
             .invoiceItem,
-            created: now(for: customer),
+            created: world.now(for: customer),
             nulls: "customer_account frozen_fields invoice invoicing_rules test_clock",
             [
                 "amount": .int(line.amount), "currency": line.price["currency"],
-                "customer": .string(customer), "date": .int(now(for: customer)),
+                "customer": .string(customer), "date": .int(world.now(for: customer)),
                 "description": .string(line.description), "discountable": .bool(!line.isProration),
                 "discounts": [], "metadata": line.metadata, "net_amount": .int(line.amount),
                 "parent": line.subscription.map {
@@ -31,13 +33,13 @@ extension World {
                     "unit_amount_decimal": line.price["unit_amount_decimal"],
                 ],
                 "proration": .bool(line.isProration),
-                "proration_details": Self.itemDetails(line.prorationDetails),
+                "proration_details": itemDetails(line.prorationDetails),
                 "quantity": .int(line.quantity),
                 "quantity_decimal": .string(String(line.quantity)),
                 "tax_rates": .array(line.taxRates),
             ]
         )
-        return add(.invoiceItem, item, event: "invoiceitem.created")
+        return world.add(.invoiceItem, item, event: "invoiceitem.created")
     }
 
     /// What a line says about a credit, as the item says it that the line comes from.
@@ -63,8 +65,12 @@ extension World {
     }
 
     /// The pending items of a customer as lines: those of one subscription, or those of none.
-    func takePendingItems(of customer: String, subscription: String?) -> [InvoiceLine] {
-        all(.invoiceItem).compactMap { item in
+    static func takePending(
+        _ world: World,
+        of customer: String,
+        subscription: String?
+    ) -> [InvoiceLine] {
+        world.all(.invoiceItem).compactMap { item in
             let owner = item["parent"]["subscription_details"]["subscription"].string
             guard item["customer"].string == customer, item["invoice"].isNull,
                 owner == nil || owner == subscription
@@ -72,7 +78,7 @@ extension World {
             return InvoiceLine(
                 amount: item["amount"].count,
                 description: item["description"].text,
-                price: get(.price, item["pricing"]["price_details"]["price"].string)
+                price: world.get(.price, item["pricing"]["price_details"]["price"].string)
                     ?? ["currency": item["currency"], "unit_amount_decimal": .null],
                 quantity: item["quantity"].count,
                 start: item["period"]["start"].count,
@@ -83,20 +89,20 @@ extension World {
                 invoiceItem: item["id"].string,
                 isProration: item["proration"].bool ?? false,
                 metadata: item["metadata"],
-                prorationDetails: Self.lineDetails(item["proration_details"]),
+                prorationDetails: lineDetails(item["proration_details"]),
                 taxRates: item["tax_rates"].elements
             )
         }
     }
 
     /// Notes on pending items which invoice took them up.
-    mutating func assignPendingItems(_ lines: [InvoiceLine], to invoice: String) {
+    static func assign(_ world: inout World, _ lines: [InvoiceLine], to invoice: String) {
         for id in lines.compactMap(\.invoiceItem) {
-            change(.invoiceItem, id) { $0["invoice"] = .string(invoice) }
+            world.change(.invoiceItem, id) { $0["invoice"] = .string(invoice) }
         }
     }
 
-    static let invoiceItemRoutes: [Route] = [
+    static let routes: [Route] = [
         .post("invoiceitems") { world, call in
             let customer = try call.parameters.required("customer")
             _ = try world.find(.customer, customer, param: "customer")
@@ -115,22 +121,22 @@ extension World {
                 guard amount != nil else { throw APIError.missing(parameter: "amount") }
                 price = ["currency": .string(currency ?? "usd"), "unit_amount_decimal": .null]
             }
-            try world.requireCurrency(price["currency"].text, of: customer)
+            try Currencies.require(world, price["currency"].text, of: customer)
             let subscription = try call.parameters.string("subscription")
             let invoice = try call.parameters.string("invoice")
             let instant = world.now(for: customer)
             let line = InvoiceLine(
-                amount: amount ?? Self.amount(of: price, quantity),
+                amount: amount ?? Prices.amount(of: price, quantity),
                 description: try call.parameters.string("description")
-                    ?? world.productName(of: price),
+                    ?? Products.name(world, of: price),
                 price: price,
                 quantity: quantity,
                 start: instant,
                 end: instant,
                 subscription: subscription,
-                taxRates: try world.readTaxRates(&call.parameters, "tax_rates") ?? []
+                taxRates: try TaxRates.read(world, &call.parameters, "tax_rates") ?? []
             )
-            var item = world.addPendingItem(line, customer: customer)
+            var item = add(&world, line, customer: customer)
             try call.parameters.metadata(into: &item)
             call.parameters.ignore("discountable", "period")
             world.put(.invoiceItem, item)
@@ -144,8 +150,8 @@ extension World {
                 }
                 var attached = line
                 attached.invoiceItem = item["id"].string
-                world.addLines([attached], to: invoice)
-                world.assignPendingItems([attached], to: invoice)
+                Invoices.addLines(&world, [attached], to: invoice)
+                assign(&world, [attached], to: invoice)
             }
             return try world.find(.invoiceItem, item["id"].text)
         },

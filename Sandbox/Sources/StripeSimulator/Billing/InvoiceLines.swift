@@ -19,7 +19,7 @@ struct InvoiceLine: Hashable, Sendable {
 
     /// "1 × Pro (at $9.99 / month)", as Stripe describes a line.
     static func description(_ quantity: Int, _ product: String, _ price: JSON) -> String {
-        let amount = Money.words(World.amount(of: price, 1), price["currency"].text)
+        let amount = Money.words(Prices.amount(of: price, 1), price["currency"].text)
         let recurring = price["recurring"]
         guard !recurring.isNull else { return product }
         let count = recurring["interval_count"].count
@@ -66,8 +66,8 @@ enum Money {
     }
 }
 
-extension World {
-    mutating func lineObject(_ line: InvoiceLine, invoice: String) -> JSON {
+extension Invoices {
+    static func lineObject(_ world: inout World, _ line: InvoiceLine, invoice: String) -> JSON {
         var parent: JSON
         if let item = line.subscriptionItem {
             parent = [
@@ -92,7 +92,7 @@ extension World {
         return .object(
             nulls: "",
             [
-                "id": .string("il_" + random.token(24)), "object": "line_item",
+                "id": .string("il_" + world.random.token(24)), "object": "line_item",
                 "amount": .int(line.amount), "subtotal": .int(line.amount),
                 "currency": line.price["currency"], "description": .string(line.description),
                 "discount_amounts": [], "discountable": .bool(!line.isProration), "discounts": [],

@@ -34,7 +34,12 @@ extension StripeSimulator {
             return Pages.invoice(invoice, entry, decline: .notAuthenticated)
         }
         let isAuthenticated = entry.challenge == "complete"
-        let outcome = world.payOnPage(invoice: id, details, isAuthenticated: isAuthenticated)
+        let outcome = Invoices.payOnPage(
+            &world,
+            invoice: id,
+            details,
+            isAuthenticated: isAuthenticated
+        )
         changed()
         switch outcome {
         case .requiresAction:
@@ -64,30 +69,36 @@ extension CheckoutEntry {
     }
 }
 
-extension World {
+extension Invoices {
     /// The customer pays an open invoice on its page; what paid it pays the subscription from now on.
-    mutating func payOnPage(
+    static func payOnPage(
+        _ world: inout World,
         invoice id: String,
         _ details: CardDetails,
         isAuthenticated: Bool
     ) -> PaymentAttempt {
-        guard let invoice = get(.invoice, id), invoice["status"].string == "open" else {
+        guard let invoice = world.get(.invoice, id), invoice["status"].string == "open" else {
             return .succeeded
         }
-        let method = addPaymentMethod(details)
-        let intent = intent(for: invoice)
-        let outcome = attempt(intent, with: method, isAuthenticated: isAuthenticated)
-        if case .declined = outcome { noteFailure(id, isManual: true) }
+        let method = PaymentMethods.add(&world, details)
+        let intent = intent(&world, for: invoice)
+        let outcome = PaymentIntents.attempt(
+            &world,
+            intent,
+            with: method,
+            isAuthenticated: isAuthenticated
+        )
+        if case .declined = outcome { noteFailure(&world, id, isManual: true) }
         guard outcome == .succeeded else { return outcome }
         if let customer = invoice["customer"].string {
-            attachUnchecked(method["id"].text, to: customer)
-            if let subscription = subscription(of: invoice) {
-                change(.subscription, subscription["id"].text) {
+            PaymentMethods.attachUnchecked(&world, method["id"].text, to: customer)
+            if let subscription = subscription(world, of: invoice) {
+                world.change(.subscription, subscription["id"].text) {
                     $0["default_payment_method"] = method["id"]
                 }
             }
         }
-        markPaid(id, intent: intent)
+        markPaid(&world, id, intent: intent)
         return outcome
     }
 }

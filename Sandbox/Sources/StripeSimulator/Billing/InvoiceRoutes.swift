@@ -1,5 +1,5 @@
-extension World {
-    static let invoiceRoutes: [Route] = [
+extension Invoices {
+    static let routes: [Route] = [
         .get("invoices") { world, call in
             let customer = try call.parameters.string("customer")
             let subscription = try call.parameters.string("subscription")
@@ -13,7 +13,7 @@ extension World {
                     } ?? true)
             }
         },
-        .post("invoices") { world, call in try world.createInvoice(&call) },
+        .post("invoices") { world, call in try create(&world, &call) },
         .get("invoices/search") { world, call in try world.search(.invoice, &call) },
         .get("invoices/:id") { world, call in try world.find(.invoice, call.ids[0]) },
         .post("invoices/:id") { world, call in
@@ -21,7 +21,7 @@ extension World {
             try call.parameters.metadata(into: &invoice)
             try call.parameters.patch(&invoice, "description", "footer")
             try call.parameters.patchBool(&invoice, "auto_advance")
-            try world.readDueDate(&call.parameters, into: &invoice)
+            try readDueDate(&call.parameters, into: &invoice)
             if let method = try call.parameters.string("default_payment_method") {
                 invoice["default_payment_method"] = try world.find(
                     .paymentMethod,
@@ -59,25 +59,25 @@ extension World {
                 )
             }
             _ = try call.parameters.bool("auto_advance")
-            world.finalize(call.ids[0])
+            finalize(&world, call.ids[0])
             let open = try world.find(.invoice, call.ids[0])
-            if open["amount_due"].count > 0 { _ = world.intent(for: open) }
+            if open["amount_due"].count > 0 { _ = intent(&world, for: open) }
             return try world.find(.invoice, call.ids[0])
         },
-        .post("invoices/:id/pay") { world, call in try world.pay(&call) },
+        .post("invoices/:id/pay") { world, call in try pay(&world, &call) },
         .post("invoices/:id/void") { world, call in
-            try world.requireOpen(call.ids[0])
-            world.close(call.ids[0], as: "void")
+            try requireOpen(world, call.ids[0])
+            close(&world, call.ids[0], as: "void")
             return try world.find(.invoice, call.ids[0])
         },
         .post("invoices/:id/mark_uncollectible") { world, call in
-            try world.requireOpen(call.ids[0])
-            world.close(call.ids[0], as: "uncollectible")
+            try requireOpen(world, call.ids[0])
+            close(&world, call.ids[0], as: "uncollectible")
             return try world.find(.invoice, call.ids[0])
         },
         .post("invoices/:id/send") { world, call in
             if try world.find(.invoice, call.ids[0])["status"].string == "draft" {
-                world.finalize(call.ids[0])
+                finalize(&world, call.ids[0])
             }
             let invoice = try world.find(.invoice, call.ids[0])
             world.emit("invoice.sent", invoice)
@@ -86,7 +86,10 @@ extension World {
     ]
 
     /// Reads what may change about how a draft is paid.
-    private func readDueDate(_ parameters: inout Parameters, into invoice: inout JSON) throws {
+    private static func readDueDate(
+        _ parameters: inout Parameters,
+        into invoice: inout JSON
+    ) throws {
         let names = ["collection_method", "days_until_due", "due_date"]
         guard names.contains(where: { parameters.has($0) }) else { return }
         guard invoice["status"].string == "draft" else {
@@ -109,8 +112,8 @@ extension World {
         invoice["due_date"] = method == "send_invoice" ? JSON(due) : .null
     }
 
-    func requireOpen(_ id: String) throws {
-        let status = try find(.invoice, id)["status"].text
+    static func requireOpen(_ world: World, _ id: String) throws {
+        let status = try world.find(.invoice, id)["status"].text
         guard status == "open" || status == "uncollectible" else {
             throw APIError.invalid(
                 "You can only pass in open invoices. This invoice isn't open.",
@@ -119,25 +122,31 @@ extension World {
         }
     }
 
-    private mutating func pay(_ call: inout Call) throws -> JSON {
+    private static func pay(_ world: inout World, _ call: inout Call) throws -> JSON {
         let id = call.ids[0]
-        if try find(.invoice, id)["status"].string == "draft" { finalize(id) }
-        guard try find(.invoice, id)["status"].string != "paid" else {
+        if try world.find(.invoice, id)["status"].string == "draft" { finalize(&world, id) }
+        guard try world.find(.invoice, id)["status"].string != "paid" else {
             throw APIError.invalid("Invoice is already paid", code: "invoice_already_paid")
         }
-        try requireOpen(id)
-        let method = try call.parameters.string("payment_method").map { try paymentMethod($0) }
+        try requireOpen(world, id)
+        let method = try call.parameters.string("payment_method").map {
+            try PaymentMethods.find(&world, $0)
+        }
         let offSession = try call.parameters.bool("off_session") ?? true
         let outOfBand = try call.parameters.bool("paid_out_of_band") ?? false
         call.parameters.ignore("forgive", "mandate", "source")
         guard !outOfBand else {
-            markPaid(id, intent: nil, outOfBand: true)
-            return try find(.invoice, id)
+            markPaid(&world, id, intent: nil, outOfBand: true)
+            return try world.find(.invoice, id)
         }
-        switch collect(id, with: method, offSession: offSession, isManual: true) {
-        case .succeeded, .processing: return try find(.invoice, id)
+        switch collect(&world, id, with: method, offSession: offSession, isManual: true) {
+        case .succeeded, .processing: return try world.find(.invoice, id)
         case .declined(let decline):
-            throw refusal(decline, intent: get(.invoice, id)?["_payment_intent"].string ?? "")
+            throw PaymentIntents.refusal(
+                world,
+                decline,
+                intent: world.get(.invoice, id)?["_payment_intent"].string ?? ""
+            )
         case .requiresAction:
             var error = APIError.card(.authenticationRequired)
             error.code = "invoice_payment_intent_requires_action"
@@ -148,12 +157,12 @@ extension World {
         }
     }
 
-    private mutating func createInvoice(_ call: inout Call) throws -> JSON {
+    private static func create(_ world: inout World, _ call: inout Call) throws -> JSON {
         let customer = try call.parameters.required("customer")
-        _ = try find(.customer, customer, param: "customer")
+        _ = try world.find(.customer, customer, param: "customer")
         let subscriptionID = try call.parameters.string("subscription")
         let subscription = try subscriptionID.map {
-            try find(.subscription, $0, param: "subscription")
+            try world.find(.subscription, $0, param: "subscription")
         }
         let currency = try call.parameters.string("currency")
         let advances = try call.parameters.bool("auto_advance") ?? false
@@ -162,7 +171,7 @@ extension World {
                 "pending_invoice_items_behavior",
                 of: ["include", "exclude"]
             ) != "exclude"
-        let instant = now(for: customer)
+        let instant = world.now(for: customer)
         let (method, days) = try readCollectionMethod(
             &call.parameters,
             standing: subscription?["collection_method"].string ?? "charge_automatically"
@@ -172,8 +181,11 @@ extension World {
         if method == "send_invoice", dueDate == nil, subscription == nil {
             throw APIError.missing(parameter: "days_until_due")
         }
-        let lines = includes ? takePendingItems(of: customer, subscription: subscriptionID) : []
-        var invoice = addInvoice(
+        let lines =
+            includes
+            ? InvoiceItems.takePending(world, of: customer, subscription: subscriptionID) : []
+        var invoice = add(
+            &world,
             InvoiceOrder(
                 customer: customer,
                 subscription: subscription,
@@ -185,15 +197,15 @@ extension World {
                 finalizesByItself: advances,
                 collectionMethod: method,
                 dueDate: dueDate,
-                taxRates: try readTaxRates(&call.parameters, "default_tax_rates")
+                taxRates: try TaxRates.read(world, &call.parameters, "default_tax_rates")
             )
         )
-        assignPendingItems(lines, to: invoice["id"].text)
+        InvoiceItems.assign(&world, lines, to: invoice["id"].text)
         invoice["auto_advance"] = .bool(advances)
         try call.parameters.metadata(into: &invoice)
         try call.parameters.patch(&invoice, "description", "footer")
         call.parameters.ignore("default_payment_method", "payment_settings")
-        put(.invoice, invoice)
+        world.put(.invoice, invoice)
         return invoice
     }
 }

@@ -21,31 +21,40 @@ struct InvoiceOrder {
     var appliesBalance = true
 }
 
-extension World {
+/// Invoices: what customers owe, from the draft to its payment.
+/// https://docs.stripe.com/api/invoices
+enum Invoices {
     /// Makes a draft and announces it. https://docs.stripe.com/api/invoices/object
-    mutating func addInvoice(_ order: InvoiceOrder) -> JSON {
-        let id = newID(.invoice)
-        let lines = order.lines.flatMap { tierLines($0) }.map { lineObject($0, invoice: id) }
-        var invoice = draft(order, id: id, lines: lines)
-        discount(&invoice)
+    static func add(_ world: inout World, _ order: InvoiceOrder) -> JSON {
+        let id = world.newID(.invoice)
+        let lines = order.lines.flatMap { Prices.tierLines(world, $0) }.map {
+            lineObject(&world, $0, invoice: id)
+        }
+        var invoice = draft(&world, order, id: id, lines: lines)
+        Discounts.takeOff(world, &invoice)
         tax(&invoice)
         let balance =
-            order.appliesBalance ? get(.customer, order.customer)?["balance"].count ?? 0 : 0
-        Self.sum(&invoice, balance: balance)
+            order.appliesBalance ? world.get(.customer, order.customer)?["balance"].count ?? 0 : 0
+        sum(&invoice, balance: balance)
         if order.finalizesByItself {
             let instant = invoice["created"].count
             let isSent = invoice["collection_method"].string == "send_invoice"
             invoice["automatically_finalizes_at"] = .int(instant + 3_600)
             invoice["next_payment_attempt"] = isSent ? .null : .int(instant + 3_600)
-            schedule(.finalizeInvoice(id), at: instant + 3_600, for: order.customer)
+            world.schedule(.finalizeInvoice(id), at: instant + 3_600, for: order.customer)
         }
-        return add(.invoice, invoice, event: "invoice.created")
+        return world.add(.invoice, invoice, event: "invoice.created")
     }
 
     /// The object, before discounts, taxes and what is due.
-    private mutating func draft(_ order: InvoiceOrder, id: String, lines: [JSON]) -> JSON {
-        let instant = now(for: order.customer)
-        let customer = get(.customer, order.customer) ?? .null
+    private static func draft(
+        _ world: inout World,
+        _ order: InvoiceOrder,
+        id: String,
+        lines: [JSON]
+    ) -> JSON {
+        let instant = world.now(for: order.customer)
+        let customer = world.get(.customer, order.customer) ?? .null
         let subtotal = order.lines.map(\.amount).reduce(0, +)
         let subscription = order.subscription
         let method =
@@ -53,7 +62,7 @@ extension World {
             ?? "charge_automatically"
         let isSent = method == "send_invoice"
         let days = subscription?["days_until_due"].int ?? 0
-        return blank(
+        return world.blank(
             .invoice,
             id: id,
             created: instant,
@@ -88,7 +97,7 @@ extension World {
                 "discounts": subscription?["discounts"] ?? [],
                 "issuer": .object(nulls: "account", ["type": "self"]),
                 "lines": JSON.list(lines, url: "/v1/invoices/\(id)/lines"),
-                "parent": Self.parent(of: order),
+                "parent": parent(of: order),
                 "payment_settings": .object(
                     nulls: "default_mandate payment_method_options payment_method_types",
                     [:]
@@ -130,29 +139,30 @@ extension World {
     }
 
     /// Adds lines to a draft.
-    mutating func addLines(_ lines: [InvoiceLine], to id: String) {
-        let objects = lines.map { lineObject($0, invoice: id) }
+    static func addLines(_ world: inout World, _ lines: [InvoiceLine], to id: String) {
+        let objects = lines.map { lineObject(&world, $0, invoice: id) }
         let balance =
-            get(.customer, get(.invoice, id)?["customer"].reference)?["balance"].count ?? 0
-        var invoice = get(.invoice, id) ?? .null
+            world.get(.customer, world.get(.invoice, id)?["customer"].reference)?["balance"].count
+            ?? 0
+        var invoice = world.get(.invoice, id) ?? .null
         let subtotal = invoice["subtotal"].count + lines.map(\.amount).reduce(0, +)
         invoice["lines"]["data"] = .array(invoice["lines"].elements + objects)
         for name in ["subtotal", "subtotal_excluding_tax", "total", "total_excluding_tax"] {
             invoice[name] = .int(subtotal)
         }
-        discount(&invoice)
+        Discounts.takeOff(world, &invoice)
         tax(&invoice)
-        Self.sum(&invoice, balance: balance)
+        sum(&invoice, balance: balance)
         let changed = invoice
-        change(.invoice, id, event: "invoice.updated") { $0 = changed }
+        world.change(.invoice, id, event: "invoice.updated") { $0 = changed }
     }
 
     /// Draft → open, with a number; what is due becomes final.
-    mutating func finalize(_ id: String) {
-        guard let draft = get(.invoice, id), draft["status"].string == "draft" else { return }
+    static func finalize(_ world: inout World, _ id: String) {
+        guard let draft = world.get(.invoice, id), draft["status"].string == "draft" else { return }
         let customer = draft["customer"].text
-        let instant = now(for: customer)
-        let holder = get(.customer, customer) ?? .null
+        let instant = world.now(for: customer)
+        let holder = world.get(.customer, customer) ?? .null
         let sequence = holder["next_invoice_sequence"].int ?? 1
         let digits = String(sequence)
         let number =
@@ -164,13 +174,14 @@ extension World {
         let total = draft["total"].count
         let left = min(0, total + balance)  // Credit that is left over; a debt is in the sum.
         if holder["deleted"].bool != true {
-            change(.customer, customer, event: balance == left ? nil : "customer.updated") {
+            world.change(.customer, customer, event: balance == left ? nil : "customer.updated") {
                 $0["next_invoice_sequence"] = .int(sequence + 1)
                 if applies { $0["balance"] = .int(left) }
                 if $0["currency"].isNull { $0["currency"] = draft["currency"] }
             }
             if balance != left {
-                noteBalance(
+                CustomerBalance.note(
+                    &world,
                     of: customer,
                     movedBy: left - balance,
                     type: "applied_to_invoice",
@@ -178,9 +189,9 @@ extension World {
                 )
             }
         }
-        let baseURL = baseURL
-        let open = change(.invoice, id) { invoice in
-            Self.sum(&invoice, balance: balance)
+        let baseURL = world.baseURL
+        let open = world.change(.invoice, id) { invoice in
+            sum(&invoice, balance: balance)
             invoice["ending_balance"] = .int(left)
             invoice["status"] = "open"
             invoice["number"] = .string(number)
@@ -190,94 +201,102 @@ extension World {
             invoice["hosted_invoice_url"] = .string("\(baseURL)/i/\(id)")
             invoice["invoice_pdf"] = .string("\(baseURL)/i/\(id)/pdf")
         }
-        useUp(open["discounts"])
-        emit("invoice.finalized", open)
+        Discounts.useUp(&world, open["discounts"])
+        world.emit("invoice.finalized", open)
         guard open["collection_method"].string == "send_invoice", open["amount_due"].count > 0,
             let due = open["due_date"].int
         else { return }
-        _ = intent(for: open)
-        schedule(.invoiceDue(id), at: max(instant, due), for: customer)
+        _ = intent(&world, for: open)
+        world.schedule(.invoiceDue(id), at: max(instant, due), for: customer)
     }
 
     /// A sent invoice is due: who has not paid it is late.
     /// https://docs.stripe.com/api/subscriptions/object#subscription_object-status
-    mutating func invoiceIsDue(_ id: String) {
-        guard let invoice = get(.invoice, id), invoice["status"].string == "open",
-            let due = invoice["due_date"].int, due <= now(for: invoice["customer"].string),
-            let subscription = subscription(of: invoice), !isOver(subscription)
+    static func becomeDue(_ world: inout World, _ id: String) {
+        guard let invoice = world.get(.invoice, id), invoice["status"].string == "open",
+            let due = invoice["due_date"].int, due <= world.now(for: invoice["customer"].string),
+            let subscription = subscription(world, of: invoice), !Subscriptions.isOver(subscription)
         else { return }
         if subscription["status"].string == "active" {
-            change(.subscription, subscription["id"].text, event: "customer.subscription.updated") {
+            world.change(
+                .subscription,
+                subscription["id"].text,
+                event: "customer.subscription.updated"
+            ) {
                 $0["status"] = "past_due"
             }
         }
-        let deadline = due + (policy.retryDays.last ?? 0) * 86_400
-        schedule(.endDunning(invoice: id), at: deadline, for: invoice["customer"].string)
+        let deadline = due + (world.policy.retryDays.last ?? 0) * 86_400
+        world.schedule(.endDunning(invoice: id), at: deadline, for: invoice["customer"].string)
     }
 
     /// The time after the due date is over too.
-    mutating func endDunningIfDue(_ id: String) {
-        guard let invoice = get(.invoice, id), invoice["status"].string == "open",
-            let subscription = subscription(of: invoice),
+    static func endDunningIfDue(_ world: inout World, _ id: String) {
+        guard let invoice = world.get(.invoice, id), invoice["status"].string == "open",
+            let subscription = subscription(world, of: invoice),
             subscription["status"].string == "past_due"
         else { return }
-        endDunning(of: subscription["id"].text)
+        endDunning(&world, of: subscription["id"].text)
     }
 
     /// The hour after the creation of a renewal's invoice is over.
     ///
     /// While an endpoint has not taken `invoice.created`, Stripe waits up to 72 hours.
-    mutating func finalizeIfDue(_ id: String) {
-        guard let invoice = get(.invoice, id), invoice["status"].string == "draft",
+    static func finalizeIfDue(_ world: inout World, _ id: String) {
+        guard let invoice = world.get(.invoice, id), invoice["status"].string == "draft",
             invoice["auto_advance"].bool == true
         else { return }
         let customer = invoice["customer"].text
-        let instant = now(for: customer)
-        let isUnanswered = deliveries.contains { delivery in
-            let event = get(.event, delivery.event) ?? .null
+        let instant = world.now(for: customer)
+        let isUnanswered = world.deliveries.contains { delivery in
+            let event = world.get(.event, delivery.event) ?? .null
             return event["type"].string == "invoice.created" && delivery.attempts > 0
                 && event["data"]["object"]["id"].string == id
         }
         if isUnanswered, instant < invoice["created"].count + 72 * 3_600 {
-            schedule(.finalizeInvoice(id), at: instant + 3_600, for: customer)
+            world.schedule(.finalizeInvoice(id), at: instant + 3_600, for: customer)
             return
         }
-        let subscription = get(
+        let subscription = world.get(
             .subscription,
             invoice["parent"]["subscription_details"]["subscription"].reference
         )
         guard subscription?["status"].string != "unpaid" else { return }
-        if pausesCollection(of: subscription, for: id) { return }
-        finalize(id)
-        _ = collect(id, offSession: true)
-        if let sent = get(.invoice, id), sent["collection_method"].string == "send_invoice",
+        if pausesCollection(&world, of: subscription, for: id) { return }
+        finalize(&world, id)
+        _ = collect(&world, id, offSession: true)
+        if let sent = world.get(.invoice, id), sent["collection_method"].string == "send_invoice",
             sent["status"].string == "open"
         {
-            emit("invoice.sent", sent)
+            world.emit("invoice.sent", sent)
         }
     }
 
     /// What `pause_collection` does with an invoice instead of collecting it.
-    private mutating func pausesCollection(of subscription: JSON?, for invoice: String) -> Bool {
+    private static func pausesCollection(
+        _ world: inout World,
+        of subscription: JSON?,
+        for invoice: String
+    ) -> Bool {
         switch subscription?["pause_collection"]["behavior"].string {
         case "keep_as_draft":
-            change(.invoice, invoice) { $0["auto_advance"] = false }
+            world.change(.invoice, invoice) { $0["auto_advance"] = false }
         case "mark_uncollectible":
-            finalize(invoice)
-            close(invoice, as: "uncollectible")
+            finalize(&world, invoice)
+            close(&world, invoice, as: "uncollectible")
         case "void":
-            finalize(invoice)
-            close(invoice, as: "void")
+            finalize(&world, invoice)
+            close(&world, invoice, as: "void")
         default: return false
         }
         return true
     }
 
     /// Ends an open invoice without money.
-    mutating func close(_ id: String, as status: String) {
-        guard let invoice = get(.invoice, id) else { return }
-        let instant = now(for: invoice["customer"].string)
-        let closed = change(.invoice, id) { invoice in
+    static func close(_ world: inout World, _ id: String, as status: String) {
+        guard let invoice = world.get(.invoice, id) else { return }
+        let instant = world.now(for: invoice["customer"].string)
+        let closed = world.change(.invoice, id) { invoice in
             invoice["status"] = .string(status)
             invoice["auto_advance"] = false
             invoice["next_payment_attempt"] = .null
@@ -285,10 +304,11 @@ extension World {
                 status == "void" ? "voided_at" : "marked_uncollectible_at"
             ] = .int(instant)
         }
-        emit(status == "void" ? "invoice.voided" : "invoice.marked_uncollectible", closed)
+        world.emit(status == "void" ? "invoice.voided" : "invoice.marked_uncollectible", closed)
         let applied = invoice["ending_balance"].count - invoice["starting_balance"].count
         if status == "void", applied != 0, let customer = invoice["customer"].string {
-            moveBalance(
+            CustomerBalance.move(
+                &world,
                 of: customer,
                 by: -applied,
                 type: "unapplied_from_invoice",
@@ -297,15 +317,19 @@ extension World {
             )
         }
         if let intent = invoice["_payment_intent"].string {
-            cancelIntent(intent, reason: status == "void" ? "void_invoice" : "failed_invoice")
+            PaymentIntents.cancel(
+                &world,
+                intent,
+                reason: status == "void" ? "void_invoice" : "failed_invoice"
+            )
         }
-        for payment in all(.invoicePayment)
+        for payment in world.all(.invoicePayment)
         where payment["invoice"].string == id && payment["status"].string == "open" {
-            change(.invoicePayment, payment["id"].text) { payment in
+            world.change(.invoicePayment, payment["id"].text) { payment in
                 payment["status"] = "canceled"
                 payment["status_transitions"]["canceled_at"] = .int(instant)
             }
         }
-        invoiceIsSettled(closed)
+        noteSettled(&world, closed)
     }
 }

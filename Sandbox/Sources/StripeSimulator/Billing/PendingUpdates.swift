@@ -1,5 +1,3 @@
-// A change whose payment must succeed first. https://docs.stripe.com/billing/subscriptions/pending-updates
-
 /// What becomes of a change to a subscription when its invoice is not paid at once.
 enum PaymentBehavior: String {
     case allowIncomplete = "allow_incomplete"
@@ -8,9 +6,11 @@ enum PaymentBehavior: String {
     case pendingIfIncomplete = "pending_if_incomplete"
 }
 
-extension World {
+/// Pending updates: changes of a subscription whose payment must succeed first.
+/// https://docs.stripe.com/billing/subscriptions/pending-updates
+enum PendingUpdates {
     /// Refuses a change whose payment did not succeed; the request then leaves no trace.
-    func refuse(_ outcome: PaymentAttempt) throws {
+    static func refuse(_ outcome: PaymentAttempt) throws {
         switch outcome {
         case .succeeded, .processing: return
         case .declined(let decline):
@@ -26,9 +26,9 @@ extension World {
     }
 
     /// Puts a change off until its invoice is paid: the subscription stays what it was.
-    mutating func holdUpdate(of id: String, before: JSON) {
-        guard let changed = get(.subscription, id) else { return }
-        let instant = now(for: before["customer"].string)
+    static func hold(_ world: inout World, of id: String, before: JSON) {
+        guard let changed = world.get(.subscription, id) else { return }
+        let instant = world.now(for: before["customer"].string)
         let ends = before["items"].elements.compactMap { $0["current_period_end"].int }
         let expiry = ([instant + 23 * 3_600] + ends + [before["trial_end"].int].compactMap { $0 })
             .filter { $0 > instant }.min()
@@ -60,45 +60,50 @@ extension World {
             ]
         )
         held["_pending_items"] = changed["items"]["data"]
-        put(.subscription, held)
-        scheduleNext(of: id)
+        world.put(.subscription, held)
+        Subscriptions.scheduleNext(&world, of: id)
         if let expiry {
-            schedule(.expireUpdate(subscription: id), at: expiry, for: before["customer"].string)
+            world.schedule(
+                .expireUpdate(subscription: id),
+                at: expiry,
+                for: before["customer"].string
+            )
         }
     }
 
     /// The invoice of a change that was put off has been paid: the change is made.
-    mutating func applyPendingUpdate(paidBy invoice: JSON) {
-        guard let subscription = subscription(of: invoice), !isOver(subscription),
+    static func apply(_ world: inout World, paidBy invoice: JSON) {
+        guard let subscription = Invoices.subscription(world, of: invoice),
+            !Subscriptions.isOver(subscription),
             !subscription["pending_update"].isNull,
             subscription["latest_invoice"].reference == invoice["id"].string
         else { return }
         let id = subscription["id"].text
-        let changed = change(.subscription, id, event: "customer.subscription.updated") {
+        let changed = world.change(.subscription, id, event: "customer.subscription.updated") {
             $0["items"]["data"] = $0["_pending_items"]
             $0["_pending_items"] = .null
             $0["pending_update"] = .null
         }
-        emit("customer.subscription.pending_update_applied", changed)
-        scheduleNext(of: id)
-        refreshEntitlements(of: subscription["customer"].text)
+        world.emit("customer.subscription.pending_update_applied", changed)
+        Subscriptions.scheduleNext(&world, of: id)
+        ActiveEntitlements.refresh(&world, of: subscription["customer"].text)
     }
 
     /// The change was not paid for in time: it is forgotten and its invoice void.
-    mutating func expirePendingUpdate(of id: String) {
-        guard let subscription = get(.subscription, id), !isOver(subscription),
+    static func expire(_ world: inout World, of id: String) {
+        guard let subscription = world.get(.subscription, id), !Subscriptions.isOver(subscription),
             let expiry = subscription["pending_update"]["expires_at"].int,
-            expiry <= now(for: subscription["customer"].string)
+            expiry <= world.now(for: subscription["customer"].string)
         else { return }
-        let changed = change(.subscription, id, event: "customer.subscription.updated") {
+        let changed = world.change(.subscription, id, event: "customer.subscription.updated") {
             $0["_pending_items"] = .null
             $0["pending_update"] = .null
         }
-        emit("customer.subscription.pending_update_expired", changed)
+        world.emit("customer.subscription.pending_update_expired", changed)
         if let invoice = subscription["latest_invoice"].reference,
-            get(.invoice, invoice)?["status"].string == "open"
+            world.get(.invoice, invoice)?["status"].string == "open"
         {
-            close(invoice, as: "void")
+            Invoices.close(&world, invoice, as: "void")
         }
     }
 }

@@ -1,4 +1,4 @@
-extension World {
+extension SubscriptionItems {
     /// Puts an item on another price or quantity and settles the difference.
     /// - Parameters:
     ///   - behavior: `create_prorations`, `always_invoice` or `none`.
@@ -6,7 +6,8 @@ extension World {
     ///   - settles: whether the difference is settled here at all.
     /// - Returns: how the payment went, if there was one.
     @discardableResult
-    mutating func changeItem(
+    static func change(
+        _ world: inout World,
         _ itemID: String,
         of id: String,
         price: JSON?,
@@ -16,22 +17,22 @@ extension World {
         holds: Bool = false,
         settles: Bool = true
     ) throws -> PaymentAttempt? {
-        guard let before = get(.subscription, id),
+        guard let before = world.get(.subscription, id),
             let old = before["items"].elements.first(where: { $0["id"].string == itemID })
         else { throw APIError.noSuch("subscription_item", itemID, param: "items[0][id]") }
         let customer = before["customer"].text
-        let instant = prorationDate ?? now(for: customer)
+        let instant = prorationDate ?? world.now(for: customer)
         var item = old
-        if let price { try put(price, on: &item, of: before) }
+        if let price { try setPrice(world, price, on: &item, of: before) }
         if let quantity { item["quantity"] = .int(quantity) }
         let changesInterval =
             old["price"]["recurring"]["interval"] != item["price"]["recurring"]["interval"]
             || old["price"]["recurring"]["interval_count"]
                 != item["price"]["recurring"]["interval_count"]
         let isTrialing = before["status"].string == "trialing"
-        let isClassic = Self.isClassic(before)
+        let isClassic = Subscriptions.isClassic(before)
         let becomesPaid =
-            Self.amount(of: old["price"], 1) == 0 && Self.amount(of: item["price"], 1) > 0
+            Prices.amount(of: old["price"], 1) == 0 && Prices.amount(of: item["price"], 1) > 0
         let startsAnew = isClassic && (changesInterval || becomesPaid)
         var after = before
         let cycle = BillingCycle(
@@ -49,10 +50,11 @@ extension World {
         after["items"]["data"] = .array(
             before["items"].elements.map { $0["id"].string == itemID ? changed : $0 }
         )
-        put(.subscription, after)
+        world.put(.subscription, after)
         let isOther = changed["price"] != old["price"] || changed["quantity"] != old["quantity"]
         guard settles, isOther, behavior != "none" || startsAnew, !isTrialing else { return nil }
-        let lines = prorationLines(
+        let lines = Proration.lines(
+            world,
             from: old,
             to: changed,
             subscription: before,
@@ -61,6 +63,7 @@ extension World {
             credits: behavior != "none"
         )
         return try settle(
+            &world,
             lines,
             of: id,
             customer: customer,
@@ -69,17 +72,22 @@ extension World {
         )
     }
 
-    private func put(_ price: JSON, on item: inout JSON, of subscription: JSON) throws {
-        try Self.requireCurrency(subscription["currency"].text, of: price, param: "price")
+    private static func setPrice(
+        _ world: World,
+        _ price: JSON,
+        on item: inout JSON,
+        of subscription: JSON
+    ) throws {
+        try Currencies.require(subscription["currency"].text, of: price, param: "price")
         let others = subscription["items"].elements.filter { $0["id"] != item["id"] }
-        try Self.requireDistinct(
+        try Currencies.requireDistinct(
             (others.map { $0["price"] } + [price]).map { $0["id"].text },
             param: "price"
         )
         item["price"] = price
-        item["plan"] = Self.plan(of: price)
+        item["plan"] = Prices.plan(of: price)
         item["quantity"] = 1  // Unless a quantity is sent along.
-        item["_features"] = JSON(features(of: price))
+        item["_features"] = JSON(Features.ids(world, of: price))
     }
 
     /// Leaves lines for the next invoice, or bills them at once.
@@ -87,7 +95,8 @@ extension World {
     /// - Parameter holds: whether a payment that fails leaves the subscription's status alone.
     /// - Returns: how the payment went, if there was one.
     @discardableResult
-    mutating func settle(
+    static func settle(
+        _ world: inout World,
         _ lines: [InvoiceLine],
         of id: String,
         customer: String,
@@ -95,12 +104,13 @@ extension World {
         holds: Bool = false
     ) throws -> PaymentAttempt? {
         guard !lines.isEmpty else { return nil }
-        for line in lines { addPendingItem(line, customer: customer) }
+        for line in lines { InvoiceItems.add(&world, line, customer: customer) }
         guard isImmediate else { return nil }
-        let instant = now(for: customer)
-        let subscription = get(.subscription, id) ?? .null
-        let pending = takePendingItems(of: customer, subscription: id)
-        let invoice = addInvoice(
+        let instant = world.now(for: customer)
+        let subscription = world.get(.subscription, id) ?? .null
+        let pending = InvoiceItems.takePending(world, of: customer, subscription: id)
+        let invoice = Invoices.add(
+            &world,
             InvoiceOrder(
                 customer: customer,
                 subscription: subscription,
@@ -113,10 +123,10 @@ extension World {
             )
         )
         let invoiceID = invoice["id"].text
-        assignPendingItems(pending, to: invoiceID)
-        change(.subscription, id) { $0["latest_invoice"] = .string(invoiceID) }
-        if holds { change(.invoice, invoiceID) { $0["_holds_status"] = true } }
-        finalize(invoiceID)
-        return collect(invoiceID, offSession: true)
+        InvoiceItems.assign(&world, pending, to: invoiceID)
+        world.change(.subscription, id) { $0["latest_invoice"] = .string(invoiceID) }
+        if holds { world.change(.invoice, invoiceID) { $0["_holds_status"] = true } }
+        Invoices.finalize(&world, invoiceID)
+        return Invoices.collect(&world, invoiceID, offSession: true)
     }
 }

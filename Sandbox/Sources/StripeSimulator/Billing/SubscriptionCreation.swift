@@ -1,26 +1,30 @@
 // What a request for a new subscription says. https://docs.stripe.com/api/subscriptions/create
 
-extension World {
-    mutating func readOrder(_ parameters: inout Parameters) throws -> SubscriptionOrder {
+extension SubscriptionOrder {
+    static func read(
+        _ world: inout World,
+        _ parameters: inout Parameters
+    ) throws -> SubscriptionOrder {
         let customer = try parameters.required("customer")
-        _ = try find(.customer, customer, param: "customer")
-        guard let items = try readItems(&parameters, "items"), let first = items.first else {
+        _ = try world.find(.customer, customer, param: "customer")
+        guard let items = try readItems(&world, &parameters, "items"), let first = items.first
+        else {
             throw APIError.missing(parameter: "items")
         }
         var order = SubscriptionOrder(customer: customer, items: items)
-        order.extras = try readItems(&parameters, "add_invoice_items") ?? []
+        order.extras = try readItems(&world, &parameters, "add_invoice_items") ?? []
         let currency = try parameters.string("currency") ?? first.price["currency"].text
-        try requireOneCurrency(order, currency)
-        try readTimes(&parameters, into: &order)
-        try readCollection(&parameters, into: &order)
+        try requireOneCurrency(world, order, currency)
+        try readTimes(world, &parameters, into: &order)
+        try readCollection(world, &parameters, into: &order)
         order.description = try parameters.string("description")
-        order.taxRates = try readTaxRates(&parameters, "default_tax_rates") ?? []
+        order.taxRates = try TaxRates.read(world, &parameters, "default_tax_rates") ?? []
         try parameters.object("billing_mode") { part in
             order.billingMode = try part.string("type") ?? "flexible"
             part.ignore("flexible")
         }
         order.discounts =
-            try readDiscounts(&parameters, customer: customer, currency: currency) ?? []
+            try Discounts.read(world, &parameters, customer: customer, currency: currency) ?? []
         var noted: JSON = ["metadata": [:]]
         try parameters.metadata(into: &noted)
         order.metadata = noted["metadata"]
@@ -34,12 +38,13 @@ extension World {
     }
 
     /// Reads `items` or `add_invoice_items`.
-    mutating func readItems(
+    static func readItems(
+        _ world: inout World,
         _ parameters: inout Parameters,
         _ field: String
     ) throws -> [SubscriptionOrder.Item]? {
         let items = try parameters.objects(field) { part in
-            let price = try price(in: &part)
+            let price = try Prices.price(&world, in: &part)
             if field == "items", price["recurring"].isNull {
                 throw APIError.invalid(
                     "The price specified is set to `type=one_time` but this field only accepts "
@@ -54,32 +59,37 @@ extension World {
                 price: price,
                 quantity: try part.int("quantity", in: 0...1_000_000) ?? 1,
                 metadata: noted["metadata"],
-                taxRates: try readTaxRates(&part, "tax_rates") ?? []
+                taxRates: try TaxRates.read(world, &part, "tax_rates") ?? []
             )
         }
         if field == "items", let items {
-            try Self.requireDistinct(items.map(\.price["id"].text), param: field)
+            try Currencies.requireDistinct(items.map(\.price["id"].text), param: field)
         }
         return items
     }
 
-    private func requireOneCurrency(_ order: SubscriptionOrder, _ currency: String) throws {
+    private static func requireOneCurrency(
+        _ world: World,
+        _ order: SubscriptionOrder,
+        _ currency: String
+    ) throws {
         for (index, item) in order.items.enumerated() {
-            try Self.requireCurrency(currency, of: item.price, param: "items[\(index)][price]")
+            try Currencies.require(currency, of: item.price, param: "items[\(index)][price]")
         }
         for (index, item) in order.extras.enumerated() {
             let param = "add_invoice_items[\(index)][price]"
-            try Self.requireCurrency(currency, of: item.price, param: param)
+            try Currencies.require(currency, of: item.price, param: param)
         }
-        try requireCurrency(currency, of: order.customer)
+        try Currencies.require(world, currency, of: order.customer)
     }
 
     /// Reads when the trial, the periods and the subscription end.
-    private func readTimes(
+    private static func readTimes(
+        _ world: World,
         _ parameters: inout Parameters,
         into order: inout SubscriptionOrder
     ) throws {
-        let instant = now(for: order.customer)
+        let instant = world.now(for: order.customer)
         order.trialEnd = try trialEnd(&parameters, now: instant)
         if try parameters.bool("trial_from_plan") == true, order.trialEnd == nil {
             let days = order.items.compactMap { $0.price["recurring"]["trial_period_days"].int }
@@ -104,7 +114,7 @@ extension World {
     }
 
     /// Reads when a trial ends: `trial_end` or `trial_period_days`.
-    func trialEnd(_ parameters: inout Parameters, now instant: Int) throws -> Int? {
+    static func trialEnd(_ parameters: inout Parameters, now instant: Int) throws -> Int? {
         let days = try parameters.int("trial_period_days", in: 0...730)
         let sent = try parameters.string("trial_end")
         if sent == "now" { return nil }
@@ -121,7 +131,8 @@ extension World {
     }
 
     /// Reads how its invoices are paid.
-    private mutating func readCollection(
+    private static func readCollection(
+        _ world: World,
         _ parameters: inout Parameters,
         into order: inout SubscriptionOrder
     ) throws {
@@ -132,10 +143,12 @@ extension World {
         ]
         order.paymentBehavior =
             try parameters.choice("payment_behavior", of: behaviors) ?? "allow_incomplete"
-        (order.collectionMethod, order.daysUntilDue) = try readCollectionMethod(&parameters)
+        (order.collectionMethod, order.daysUntilDue) = try Invoices.readCollectionMethod(
+            &parameters
+        )
         if let method = try parameters.string("default_payment_method") {
             let param = "default_payment_method"
-            order.paymentMethod = try find(.paymentMethod, method, param: param)["id"].string
+            order.paymentMethod = try world.find(.paymentMethod, method, param: param)["id"].string
         }
         try parameters.object("payment_settings") { part in
             order.savesPaymentMethod =

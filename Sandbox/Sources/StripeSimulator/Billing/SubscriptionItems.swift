@@ -1,31 +1,35 @@
-extension World {
+/// Subscription items: the products of a running subscription.
+/// https://docs.stripe.com/api/subscription_items
+enum SubscriptionItems {
     /// Adds a product to a running subscription, for the rest of its period.
     ///
     /// - Parameter holds: whether a payment that fails leaves the subscription's status alone.
     /// - Returns: the item's id, and how the payment went, if there was one.
     @discardableResult
-    mutating func addItem(
+    static func add(
+        _ world: inout World,
         _ item: SubscriptionOrder.Item,
         to id: String,
         behavior: String,
         holds: Bool = false
     ) throws -> (id: String, outcome: PaymentAttempt?) {
-        let before = try find(.subscription, id, param: "subscription")
+        let before = try world.find(.subscription, id, param: "subscription")
         let currency = before["currency"].text
-        try Self.requireCurrency(currency, of: item.price, param: "price")
-        try Self.requireDistinct(
+        try Currencies.require(currency, of: item.price, param: "price")
+        try Currencies.requireDistinct(
             (before["items"].elements.map { $0["price"] } + [item.price]).map { $0["id"].text },
             param: "price"
         )
         let customer = before["customer"].text
-        let instant = now(for: customer)
+        let instant = world.now(for: customer)
         let cycle = BillingCycle(
             anchor: before["billing_cycle_anchor"].count,
             recurring: item.price["recurring"]
         )
         let end = cycle.next(after: instant)
-        let itemID = newID(.subscriptionItem)
-        let object = itemObject(
+        let itemID = world.newID(.subscriptionItem)
+        let object = Subscriptions.itemObject(
+            world,
             itemID,
             item,
             subscription: id,
@@ -33,7 +37,7 @@ extension World {
             end: end,
             created: instant
         )
-        change(.subscription, id) { subscription in
+        world.change(.subscription, id) { subscription in
             subscription["items"]["data"] = .array(subscription["items"].elements + [object])
         }
         guard behavior != "none", before["status"].string != "trialing" else {
@@ -41,14 +45,14 @@ extension World {
         }
         let length = cycle.boundary(1) - cycle.anchor
         let amount = Proration.share(
-            of: netAmount(of: object, in: before, at: instant),
+            of: Proration.netAmount(world, of: object, in: before, at: instant),
             from: instant,
             start: end - length,
             end: end
         )
         let line = InvoiceLine(
             amount: amount,
-            description: "Remaining time on \(productName(of: item.price)) after "
+            description: "Remaining time on \(Products.name(world, of: item.price)) after "
                 + CalendarDate(instant).words,
             price: item.price,
             quantity: item.quantity,
@@ -61,6 +65,7 @@ extension World {
             taxRates: item.taxRates
         )
         let outcome = try settle(
+            &world,
             [line],
             of: id,
             customer: customer,
@@ -71,35 +76,49 @@ extension World {
     }
 
     /// Takes a product out of a running subscription.
-    mutating func removeItem(_ itemID: String, of id: String, behavior: String) throws {
-        let before = try find(.subscription, id)
+    static func remove(_ world: inout World, _ itemID: String, of id: String, behavior: String)
+        throws
+    {
+        let before = try world.find(.subscription, id)
         guard let item = before["items"].elements.first(where: { $0["id"].string == itemID }) else {
             throw APIError.noSuch("subscription_item", itemID, param: "items[0][id]")
         }
         guard before["items"].elements.count > 1 else {
             throw APIError.invalid("A subscription must have at least one active plan.")
         }
-        change(.subscription, id) { subscription in
+        world.change(.subscription, id) { subscription in
             subscription["items"]["data"] = .array(
                 subscription["items"].elements.filter { $0["id"].string != itemID }
             )
         }
         guard behavior != "none", before["status"].string != "trialing" else { return }
         let customer = before["customer"].text
-        let credit = prorationLines(
+        let credit = Proration.lines(
+            world,
             from: item,
             to: item,
             subscription: before,
-            at: now(for: customer),
+            at: world.now(for: customer),
             startsAnew: false
         ).prefix(1)
-        try settle(Array(credit), of: id, customer: customer, now: behavior == "always_invoice")
+        try settle(
+            &world,
+            Array(credit),
+            of: id,
+            customer: customer,
+            now: behavior == "always_invoice"
+        )
     }
 
     /// Gives an item other rates; `nil` leaves them.
-    mutating func setTaxRates(_ rates: [JSON]?, of item: String, in subscription: String) {
+    static func setTaxRates(
+        _ world: inout World,
+        _ rates: [JSON]?,
+        of item: String,
+        in subscription: String
+    ) {
         guard let rates else { return }
-        change(.subscription, subscription) { subscription in
+        world.change(.subscription, subscription) { subscription in
             subscription["items"]["data"] = .array(
                 subscription["items"].elements.map { one in
                     var one = one
@@ -110,34 +129,37 @@ extension World {
         }
     }
 
-    private func holder(of item: String) -> JSON? {
-        all(.subscription).first { subscription in
+    private static func holder(_ world: World, of item: String) -> JSON? {
+        world.all(.subscription).first { subscription in
             subscription["items"].elements.contains { $0["id"].string == item }
         }
     }
 
-    private func findItem(_ id: String) throws -> (item: JSON, subscription: JSON) {
-        guard let holder = holder(of: id),
+    private static func find(_ world: World, _ id: String) throws -> (
+        item: JSON, subscription: JSON
+    ) {
+        guard let holder = holder(world, of: id),
             let item = holder["items"].elements.first(where: { $0["id"].string == id })
         else { throw APIError.noSuch("subscription_item", id) }
         return (item, holder)
     }
 
     /// What a change of one item comes to whose payment went so.
-    private mutating func conclude(
+    private static func conclude(
+        _ world: inout World,
         _ outcome: PaymentAttempt?,
         of id: String,
         before: JSON,
         _ behavior: PaymentBehavior
     ) throws {
         guard let outcome else { return }
-        if behavior == .errorIfIncomplete { try refuse(outcome) }
+        if behavior == .errorIfIncomplete { try PendingUpdates.refuse(outcome) }
         if behavior == .pendingIfIncomplete, outcome != .succeeded {
-            holdUpdate(of: id, before: before)
+            PendingUpdates.hold(&world, of: id, before: before)
         }
     }
 
-    static let subscriptionItemRoutes: [Route] = [
+    static let routes: [Route] = [
         .get("subscription_items") { world, call in
             let id = try call.parameters.required("subscription")
             let subscription = try world.find(.subscription, id, param: "subscription")
@@ -146,19 +168,20 @@ extension World {
                 url: "/v1/subscription_items"
             )
         },
-        .get("subscription_items/:id") { world, call in try world.findItem(call.ids[0]).item },
+        .get("subscription_items/:id") { world, call in try find(world, call.ids[0]).item },
         .post("subscription_items") { world, call in
             let id = try call.parameters.required("subscription")
             let before = try world.find(.subscription, id, param: "subscription")
             let behavior = try call.parameters.string("proration_behavior")
-            let price = try world.price(in: &call.parameters)
+            let price = try Prices.price(&world, in: &call.parameters)
             let quantity = try call.parameters.int("quantity", in: 0...1_000_000) ?? 1
             var noted: JSON = ["metadata": [:]]
             try call.parameters.metadata(into: &noted)
-            let rates = try world.readTaxRates(&call.parameters, "tax_rates") ?? []
-            let payment = try world.paymentBehavior(&call.parameters)
+            let rates = try TaxRates.read(world, &call.parameters, "tax_rates") ?? []
+            let payment = try Subscriptions.paymentBehavior(&call.parameters)
             call.parameters.ignore("proration_date")
-            let (item, outcome) = try world.addItem(
+            let (item, outcome) = try add(
+                &world,
                 SubscriptionOrder.Item(
                     price: price,
                     quantity: quantity,
@@ -170,24 +193,25 @@ extension World {
                 holds: payment == .pendingIfIncomplete
             )
             // One that waits for its payment is answered as it will be.
-            let added = try world.findItem(item).item
-            try world.conclude(outcome, of: id, before: before, payment)
-            world.announceChange(of: before)
+            let added = try find(world, item).item
+            try conclude(&world, outcome, of: id, before: before, payment)
+            Subscriptions.announceChange(&world, of: before)
             return added
         },
         .post("subscription_items/:id") { world, call in
-            let (_, before) = try world.findItem(call.ids[0])
+            let (_, before) = try find(world, call.ids[0])
             let behavior = try call.parameters.string("proration_behavior")
             let date = try call.parameters.int("proration_date")
             let changesPrice = call.parameters.has("price") || call.parameters.has("price_data")
-            let price = changesPrice ? try world.price(in: &call.parameters) : nil
+            let price = changesPrice ? try Prices.price(&world, in: &call.parameters) : nil
             let quantity = try call.parameters.int("quantity", in: 0...1_000_000)
-            let payment = try world.paymentBehavior(&call.parameters)
-            let rates = try world.readTaxRates(&call.parameters, "tax_rates")
+            let payment = try Subscriptions.paymentBehavior(&call.parameters)
+            let rates = try TaxRates.read(world, &call.parameters, "tax_rates")
             call.parameters.ignore("off_session", "metadata")
             let id = before["id"].text
-            world.setTaxRates(rates, of: call.ids[0], in: id)
-            let outcome = try world.changeItem(
+            setTaxRates(&world, rates, of: call.ids[0], in: id)
+            let outcome = try change(
+                &world,
                 call.ids[0],
                 of: id,
                 price: price,
@@ -196,20 +220,21 @@ extension World {
                 prorationDate: date,
                 holds: payment == .pendingIfIncomplete
             )
-            try world.conclude(outcome, of: id, before: before, payment)
-            world.announceChange(of: before)
-            return try world.findItem(call.ids[0]).item
+            try conclude(&world, outcome, of: id, before: before, payment)
+            Subscriptions.announceChange(&world, of: before)
+            return try find(world, call.ids[0]).item
         },
         .delete("subscription_items/:id") { world, call in
-            let (_, before) = try world.findItem(call.ids[0])
+            let (_, before) = try find(world, call.ids[0])
             let behavior = try call.parameters.string("proration_behavior")
             call.parameters.ignore("clear_usage", "payment_behavior", "proration_date")
-            try world.removeItem(
+            try remove(
+                &world,
                 call.ids[0],
                 of: before["id"].text,
                 behavior: behavior ?? "create_prorations"
             )
-            world.announceChange(of: before)
+            Subscriptions.announceChange(&world, of: before)
             return [
                 "id": .string(call.ids[0]), "object": "subscription_item", "deleted": true,
             ]

@@ -36,19 +36,20 @@ struct SubscriptionOrder: Sendable {
     var savesPaymentMethod = false
 }
 
-extension World {
+extension SubscriptionOrder {
     /// The lines of the first invoice, and the period that each item is paid for.
-    func firstLines(
+    static func firstLines(
+        _ world: World,
         _ order: SubscriptionOrder,
         subscription: String?,
         items ids: [String]
     ) -> [InvoiceLine] {
-        let instant = now(for: order.customer)
+        let instant = world.now(for: order.customer)
         var lines: [InvoiceLine] = []
         for (index, item) in order.items.enumerated() {
-            let end = firstPeriodEnd(order, item)
-            let full = Self.amount(of: item.price, item.quantity)
-            let name = productName(of: item.price)
+            let end = firstPeriodEnd(world, order, item)
+            let full = Prices.amount(of: item.price, item.quantity)
+            let name = Products.name(world, of: item.price)
             var line = InvoiceLine(
                 amount: full,
                 description: InvoiceLine.description(item.quantity, name, item.price),
@@ -81,8 +82,8 @@ extension World {
         for item in order.extras {
             lines.append(
                 InvoiceLine(
-                    amount: Self.amount(of: item.price, item.quantity),
-                    description: productName(of: item.price),
+                    amount: Prices.amount(of: item.price, item.quantity),
+                    description: Products.name(world, of: item.price),
                     price: item.price,
                     quantity: item.quantity,
                     start: instant,
@@ -94,8 +95,12 @@ extension World {
         return lines
     }
 
-    func firstPeriodEnd(_ order: SubscriptionOrder, _ item: SubscriptionOrder.Item) -> Int {
-        let instant = now(for: order.customer)
+    static func firstPeriodEnd(
+        _ world: World,
+        _ order: SubscriptionOrder,
+        _ item: SubscriptionOrder.Item
+    ) -> Int {
+        let instant = world.now(for: order.customer)
         if let trialEnd = order.trialEnd { return trialEnd }
         return BillingCycle(
             anchor: order.anchor ?? instant,

@@ -1,9 +1,9 @@
-extension World {
-    static let subscriptionRoutes: [Route] = [
+extension Subscriptions {
+    static let routes: [Route] = [
         .post("subscriptions") { world, call in
-            let order = try world.readOrder(&call.parameters)
+            let order = try SubscriptionOrder.read(&world, &call.parameters)
             try call.parameters.finish()
-            return try world.subscribe(order)
+            return try create(&world, order)
         },
         .get("subscriptions") { world, call in
             let customer = try call.parameters.string("customer")
@@ -18,7 +18,7 @@ extension World {
             return try world.list(.subscription, &call) { subscription in
                 (customer.map { subscription["customer"].string == $0 } ?? true)
                     && (clock.map { subscription["test_clock"].string == $0 } ?? true)
-                    && Self.isListed(subscription, status: status)
+                    && isListed(subscription, status: status)
                     && (price.map { price in
                         subscription["items"].elements.contains {
                             $0["price"]["id"].string == price
@@ -28,18 +28,18 @@ extension World {
         },
         .get("subscriptions/search") { world, call in try world.search(.subscription, &call) },
         .get("subscriptions/:id") { world, call in try world.find(.subscription, call.ids[0]) },
-        .post("subscriptions/:id") { world, call in try world.updateSubscription(&call) },
-        .delete("subscriptions/:id") { world, call in try world.cancelSubscription(&call) },
-        .post("subscriptions/:id/resume") { world, call in try world.resumeSubscription(&call) },
+        .post("subscriptions/:id") { world, call in try update(&world, &call) },
+        .delete("subscriptions/:id") { world, call in try cancel(&world, &call) },
+        .post("subscriptions/:id/resume") { world, call in try resume(&world, &call) },
         .post("subscriptions/:id/migrate") { world, call in
-            try world.migrateSubscription(&call)
+            try migrate(&world, &call)
         },
         .post("subscriptions/:id/pause") { world, call in
             guard try world.find(.subscription, call.ids[0])["status"].string == "active" else {
                 throw APIError.invalid("Only active subscriptions can be paused.")
             }
             call.parameters.ignore("type", "bill_for", "invoicing_behavior")
-            world.pause(call.ids[0])
+            pause(&world, call.ids[0])
             return try world.find(.subscription, call.ids[0])
         },
     ]
@@ -54,10 +54,10 @@ extension World {
         }
     }
 
-    private mutating func updateSubscription(_ call: inout Call) throws -> JSON {
+    private static func update(_ world: inout World, _ call: inout Call) throws -> JSON {
         let id = call.ids[0]
-        let before = try find(.subscription, id)
-        if isOver(before) { return try updateEnded(before, &call) }
+        let before = try world.find(.subscription, id)
+        if isOver(before) { return try updateEnded(&world, before, &call) }
         let customer = before["customer"].text
         let behaviors = ["create_prorations", "always_invoice", "none"]
         let behavior =
@@ -67,6 +67,7 @@ extension World {
         let payment = try paymentBehavior(&call.parameters)
         let restarts = try updateAnchor(&call.parameters)
         var outcomes = try updateItems(
+            &world,
             &call,
             of: id,
             behavior: behavior,
@@ -76,6 +77,7 @@ extension World {
         )
         if restarts {
             let outcome = try restartCycle(
+                &world,
                 of: id,
                 before: before,
                 behavior: behavior,
@@ -83,38 +85,45 @@ extension World {
             )
             if let outcome { outcomes.append(outcome) }
         }
-        if payment == .errorIfIncomplete { for outcome in outcomes { try refuse(outcome) } }
+        if payment == .errorIfIncomplete {
+            for outcome in outcomes { try PendingUpdates.refuse(outcome) }
+        }
         if payment == .pendingIfIncomplete, outcomes.contains(where: { $0 != .succeeded }) {
-            holdUpdate(of: id, before: before)
+            PendingUpdates.hold(&world, of: id, before: before)
         }
-        var after = try find(.subscription, id)
-        try updateFields(&call.parameters, of: &after)
-        let endsTrial = try updateTrial(&call.parameters, &after, now: now(for: customer))
-        try readSettings(&call.parameters, into: &after)
-        put(.subscription, after)
-        scheduleNext(of: id)
-        if endsTrial { rollPeriod(of: id) }
-        let done = get(.subscription, id) ?? after
-        if let previous = Self.previousAttributes(before, done), !endsTrial {
-            emit("customer.subscription.updated", done, previous: previous)
+        var after = try world.find(.subscription, id)
+        try updateFields(&world, &call.parameters, of: &after)
+        let endsTrial = try updateTrial(&call.parameters, &after, now: world.now(for: customer))
+        try readSettings(world, &call.parameters, into: &after)
+        world.put(.subscription, after)
+        scheduleNext(&world, of: id)
+        if endsTrial { rollPeriod(&world, of: id) }
+        let done = world.get(.subscription, id) ?? after
+        if let previous = World.previousAttributes(before, done), !endsTrial {
+            world.emit("customer.subscription.updated", done, previous: previous)
         }
-        refreshEntitlements(of: customer)
+        ActiveEntitlements.refresh(&world, of: customer)
         return done
     }
 
     /// Of a subscription that is over only the metadata may change.
-    private mutating func updateEnded(_ before: JSON, _ call: inout Call) throws -> JSON {
+    private static func updateEnded(
+        _ world: inout World,
+        _ before: JSON,
+        _ call: inout Call
+    ) throws -> JSON {
         var ended = before
         try call.parameters.metadata(into: &ended)
         call.parameters.ignore("cancellation_details")
         let changed = ended
-        return change(.subscription, call.ids[0], event: "customer.subscription.updated") {
+        return world.change(.subscription, call.ids[0], event: "customer.subscription.updated") {
             $0 = changed
         }
     }
 
     /// Reads what changes nothing that is to be paid now.
-    private mutating func updateFields(
+    private static func updateFields(
+        _ world: inout World,
         _ parameters: inout Parameters,
         of after: inout JSON
     ) throws {
@@ -124,24 +133,29 @@ extension World {
             after["default_payment_method"] =
                 method.isEmpty
                 ? .null
-                : try find(.paymentMethod, method, param: "default_payment_method")["id"]
+                : try world.find(.paymentMethod, method, param: "default_payment_method")["id"]
         }
         if let cancels = try parameters.bool("cancel_at_period_end"),
             cancels != after["cancel_at_period_end"].bool
         {
-            setCancelAtPeriodEnd(&after, cancels)
+            setCancelAtPeriodEnd(world, &after, cancels)
         }
-        if let cancelAt = try parameters.raw("cancel_at") { try setCancelAt(&after, cancelAt) }
+        if let cancelAt = try parameters.raw("cancel_at") {
+            try setCancelAt(world, &after, cancelAt)
+        }
         let (id, customer) = (after["id"].text, after["customer"].text)
-        let chosen = try readDiscounts(
+        let chosen = try Discounts.read(
+            world,
             &parameters,
             customer: customer,
             currency: after["currency"].string
         )
         if let chosen {
-            for gone in after["discounts"].elements.compactMap(\.reference) { dropDiscount(gone) }
+            for gone in after["discounts"].elements.compactMap(\.reference) {
+                Discounts.drop(&world, gone)
+            }
             after["discounts"] = JSON(
-                chosen.map { redeem($0, customer: customer, subscription: id) }
+                chosen.map { Discounts.redeem(&world, $0, customer: customer, subscription: id) }
             )
         }
         try parameters.object("cancellation_details") { part in
@@ -155,11 +169,12 @@ extension World {
     }
 
     /// Reads how the invoices to come are paid.
-    private func readSettings(
+    private static func readSettings(
+        _ world: World,
         _ parameters: inout Parameters,
         into subscription: inout JSON
     ) throws {
-        let (method, days) = try readCollectionMethod(
+        let (method, days) = try Invoices.readCollectionMethod(
             &parameters,
             standing: subscription["collection_method"].text
         )
@@ -180,13 +195,13 @@ extension World {
             try part.object("end_behavior") { try $0.patch(&ending, "missing_payment_method") }
         }
         subscription["trial_settings"]["end_behavior"] = ending
-        if let rates = try readTaxRates(&parameters, "default_tax_rates") {
+        if let rates = try TaxRates.read(world, &parameters, "default_tax_rates") {
             subscription["default_tax_rates"] = .array(rates)
         }
         parameters.ignore("automatic_tax", "invoice_settings", "pending_invoice_item_interval")
     }
 
-    func paymentBehavior(_ parameters: inout Parameters) throws -> PaymentBehavior {
+    static func paymentBehavior(_ parameters: inout Parameters) throws -> PaymentBehavior {
         let behaviors = [
             "allow_incomplete", "default_incomplete", "error_if_incomplete",
             "pending_if_incomplete",
@@ -196,7 +211,8 @@ extension World {
     }
 
     /// - Returns: how the payments went that followed at once.
-    private mutating func updateItems(
+    private static func updateItems(
+        _ world: inout World,
         _ call: inout Call,
         of id: String,
         behavior: String,
@@ -211,23 +227,24 @@ extension World {
         let changes = try call.parameters.objects("items") { part -> Change in
             let item = try part.string("id")
             let hasPrice = part.has("price") || part.has("price_data")
-            let found = hasPrice ? try price(in: &part) : nil
+            let found = hasPrice ? try Prices.price(&world, in: &part) : nil
             var noted: JSON = ["metadata": [:]]
             try part.metadata(into: &noted)
             part.ignore("clear_usage", "discounts")
             return (
                 item, found, try part.int("quantity", in: 0...1_000_000),
                 try part.bool("deleted") ?? false, noted["metadata"],
-                try readTaxRates(&part, "tax_rates")
+                try TaxRates.read(world, &part, "tax_rates")
             )
         }
         var outcomes: [PaymentAttempt] = []
         for change in changes ?? [] {
             if let item = change.id, change.isDeleted {
-                try removeItem(item, of: id, behavior: behavior)
+                try SubscriptionItems.remove(&world, item, of: id, behavior: behavior)
             } else if let item = change.id {
-                setTaxRates(change.taxRates, of: item, in: id)
-                let outcome = try changeItem(
+                SubscriptionItems.setTaxRates(&world, change.taxRates, of: item, in: id)
+                let outcome = try SubscriptionItems.change(
+                    &world,
                     item,
                     of: id,
                     price: change.price,
@@ -239,7 +256,8 @@ extension World {
                 )
                 if let outcome { outcomes.append(outcome) }
             } else if let price = change.price {
-                let added = try addItem(
+                let added = try SubscriptionItems.add(
+                    &world,
                     SubscriptionOrder.Item(
                         price: price,
                         quantity: change.quantity ?? 1,
@@ -256,9 +274,11 @@ extension World {
         return outcomes
     }
 
-    private func setCancelAt(_ subscription: inout JSON, _ sent: String) throws {
+    private static func setCancelAt(_ world: World, _ subscription: inout JSON, _ sent: String)
+        throws
+    {
         let ends = subscription["items"].elements.compactMap { $0["current_period_end"].int }
-        let instant = now(for: subscription["customer"].string)
+        let instant = world.now(for: subscription["customer"].string)
         switch sent {
         case "":
             subscription["cancel_at"] = .null
@@ -280,7 +300,7 @@ extension World {
         subscription["cancellation_details"]["reason"] = "cancellation_requested"
     }
 
-    private func pauseCollection(_ parameters: inout Parameters) throws -> JSON {
+    private static func pauseCollection(_ parameters: inout Parameters) throws -> JSON {
         let pause = try parameters.object("pause_collection") { part in
             let behaviors = ["keep_as_draft", "mark_uncollectible", "void"]
             return JSON.object([
@@ -292,7 +312,7 @@ extension World {
     }
 
     /// - Returns: whether the trial ends now, so that the first paid period begins.
-    private func updateTrial(
+    private static func updateTrial(
         _ parameters: inout Parameters,
         _ subscription: inout JSON,
         now instant: Int
@@ -322,7 +342,7 @@ extension World {
     /// Both forms of `billing_cycle_anchor` are accepted: text, and `{type}` since endive.
     ///
     /// - Returns: whether the periods begin anew.
-    private func updateAnchor(_ parameters: inout Parameters) throws -> Bool {
+    private static func updateAnchor(_ parameters: inout Parameters) throws -> Bool {
         guard let anchor = parameters.verbatim("billing_cycle_anchor") else { return false }
         let type = anchor.string ?? anchor["type"].string
         guard type == "unchanged" || type == "now" else {
@@ -331,42 +351,43 @@ extension World {
         return type == "now"
     }
 
-    private mutating func cancelSubscription(_ call: inout Call) throws -> JSON {
+    private static func cancel(_ world: inout World, _ call: inout Call) throws -> JSON {
         let id = call.ids[0]
-        guard !isOver(try find(.subscription, id)) else {
+        guard !isOver(try world.find(.subscription, id)) else {
             throw APIError.noSuch("subscription", id)
         }
         let prorates = try call.parameters.bool("prorate") ?? false
         let invoices = try call.parameters.bool("invoice_now") ?? false
         try call.parameters.object("cancellation_details") { part in
-            let before = try find(.subscription, id)
+            let before = try world.find(.subscription, id)
             var details = before["cancellation_details"]
             try part.patch(&details, "comment", "feedback")
             let changed = details
-            change(.subscription, id) { $0["cancellation_details"] = changed }
+            world.change(.subscription, id) { $0["cancellation_details"] = changed }
         }
-        let before = try find(.subscription, id)
+        let before = try world.find(.subscription, id)
         let customer = before["customer"].text
-        cancelNow(id, reason: "cancellation_requested")
+        cancelNow(&world, id, reason: "cancellation_requested")
         if prorates {
             let lines = before["items"].elements.compactMap { item in
-                prorationLines(
+                Proration.lines(
+                    world,
                     from: item,
                     to: item,
                     subscription: before,
-                    at: now(for: customer),
+                    at: world.now(for: customer),
                     startsAnew: false
                 ).first
             }
-            try settle(lines, of: id, customer: customer, now: invoices)
+            try SubscriptionItems.settle(&world, lines, of: id, customer: customer, now: invoices)
         }
-        return try find(.subscription, id)
+        return try world.find(.subscription, id)
     }
 
     /// From classic billing to flexible; there is no way back.
-    private mutating func migrateSubscription(_ call: inout Call) throws -> JSON {
+    private static func migrate(_ world: inout World, _ call: inout Call) throws -> JSON {
         let id = call.ids[0]
-        let before = try find(.subscription, id)
+        let before = try world.find(.subscription, id)
         let type = try call.parameters.object("billing_mode") { part in
             part.ignore("flexible")
             return try part.required("type")
@@ -375,11 +396,11 @@ extension World {
         guard type == "flexible" else {
             throw APIError.invalid("Invalid billing_mode", param: "billing_mode[type]")
         }
-        guard Self.isClassic(before), !isOver(before) else {
+        guard isClassic(before), !isOver(before) else {
             throw APIError.invalid("This subscription cannot be migrated to flexible billing mode.")
         }
-        let instant = now(for: before["customer"].string)
-        return change(.subscription, id, event: "customer.subscription.updated") {
+        let instant = world.now(for: before["customer"].string)
+        return world.change(.subscription, id, event: "customer.subscription.updated") {
             $0["billing_mode"] = [
                 "type": "flexible", "flexible": ["proration_discounts": "included"],
                 "updated_at": .int(instant),
@@ -387,9 +408,9 @@ extension World {
         }
     }
 
-    private mutating func resumeSubscription(_ call: inout Call) throws -> JSON {
+    private static func resume(_ world: inout World, _ call: inout Call) throws -> JSON {
         let id = call.ids[0]
-        let before = try find(.subscription, id)
+        let before = try world.find(.subscription, id)
         guard before["status"].string == "paused" else {
             throw APIError.invalid("Only paused subscriptions can be resumed.")
         }
@@ -397,15 +418,17 @@ extension World {
         call.parameters.ignore("proration_behavior", "proration_date")
         // Nothing is left of the periods before. It is no longer paused once the invoice of the new
         // one is paid, or could not be.
-        let outcome = try restartCycle(of: id, before: [:], behavior: "none", holds: true)
+        let outcome = try restartCycle(&world, of: id, before: [:], behavior: "none", holds: true)
         let isPaid = outcome == nil || outcome == .succeeded || outcome == .processing
-        let resumed = change(.subscription, id) { $0["status"] = isPaid ? "active" : "past_due" }
-        scheduleNext(of: id)
-        if let previous = Self.previousAttributes(before, resumed) {
-            emit("customer.subscription.updated", resumed, previous: previous)
+        let resumed = world.change(.subscription, id) {
+            $0["status"] = isPaid ? "active" : "past_due"
         }
-        emit("customer.subscription.resumed", resumed)
-        refreshEntitlements(of: resumed["customer"].text)
+        scheduleNext(&world, of: id)
+        if let previous = World.previousAttributes(before, resumed) {
+            world.emit("customer.subscription.updated", resumed, previous: previous)
+        }
+        world.emit("customer.subscription.resumed", resumed)
+        ActiveEntitlements.refresh(&world, of: resumed["customer"].text)
         return resumed
     }
 }

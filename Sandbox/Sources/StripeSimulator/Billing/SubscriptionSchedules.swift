@@ -1,6 +1,8 @@
-extension World {
-    static let subscriptionScheduleRoutes: [Route] = [
-        .post("subscription_schedules") { world, call in try world.createSchedule(&call) },
+/// Subscription schedules: changes that are planned ahead, phase by phase.
+/// https://docs.stripe.com/api/subscription_schedules
+enum SubscriptionSchedules {
+    static let routes: [Route] = [
+        .post("subscription_schedules") { world, call in try create(&world, &call) },
         .get("subscription_schedules") { world, call in
             let customer = try call.parameters.string("customer")
             let isScheduled = try call.parameters.bool("scheduled")
@@ -13,25 +15,25 @@ extension World {
         .get("subscription_schedules/:id") { world, call in
             try world.find(.subscriptionSchedule, call.ids[0])
         },
-        .post("subscription_schedules/:id") { world, call in try world.updateSchedule(&call) },
+        .post("subscription_schedules/:id") { world, call in try update(&world, &call) },
         .post("subscription_schedules/:id/cancel") { world, call in
-            let schedule = try world.findRunningSchedule(call.ids[0])
+            let schedule = try findRunning(world, call.ids[0])
             call.parameters.ignore("invoice_now", "prorate")
             // With its subscription it ends by itself.
             if let subscription = schedule["subscription"].string {
-                world.cancelNow(subscription, reason: "cancellation_requested")
+                Subscriptions.cancelNow(&world, subscription, reason: "cancellation_requested")
             }
-            return world.endSchedule(call.ids[0], as: "canceled")
+            return end(&world, call.ids[0], as: "canceled")
         },
         .post("subscription_schedules/:id/release") { world, call in
-            _ = try world.findRunningSchedule(call.ids[0])
+            _ = try findRunning(world, call.ids[0])
             call.parameters.ignore("preserve_cancel_date")
-            return world.endSchedule(call.ids[0], as: "released")
+            return end(&world, call.ids[0], as: "released")
         },
     ]
 
-    private func findRunningSchedule(_ id: String) throws -> JSON {
-        let schedule = try find(.subscriptionSchedule, id)
+    private static func findRunning(_ world: World, _ id: String) throws -> JSON {
+        let schedule = try world.find(.subscriptionSchedule, id)
         guard ["not_started", "active"].contains(schedule["status"].text) else {
             throw APIError.invalid(
                 "You cannot change a subscription schedule that is \(schedule["status"].text)."
@@ -42,7 +44,7 @@ extension World {
 
     // MARK: - Making one. https://docs.stripe.com/api/subscription_schedules/create
 
-    private mutating func createSchedule(_ call: inout Call) throws -> JSON {
+    private static func create(_ world: inout World, _ call: inout Call) throws -> JSON {
         if let id = try call.parameters.string("from_subscription") {
             guard !call.parameters.has("phases"), !call.parameters.has("customer") else {
                 throw APIError.invalid(
@@ -50,73 +52,74 @@ extension World {
                     param: "from_subscription"
                 )
             }
-            return try createSchedule(from: id)
+            return try create(&world, from: id)
         }
         let customer = try call.parameters.required("customer")
-        _ = try find(.customer, customer, param: "customer")
-        let instant = now(for: customer)
+        _ = try world.find(.customer, customer, param: "customer")
+        let instant = world.now(for: customer)
         guard let start = try call.parameters.instant("start_date", now: instant) else {
             throw APIError.missing(parameter: "start_date")
         }
         guard start >= instant else {
             throw APIError.invalid("start_date must not lie in the past.", param: "start_date")
         }
-        let phases = try readPhases(&call.parameters, from: start)
+        let phases = try readPhases(&world, &call.parameters, from: start)
         guard !phases.isEmpty else { throw APIError.missing(parameter: "phases") }
-        var schedule = blankSchedule(customer: customer, created: instant, phases: phases)
+        var schedule = blankSchedule(&world, customer: customer, created: instant, phases: phases)
         try readSettings(&call.parameters, into: &schedule)
         let id = schedule["id"].text
-        add(.subscriptionSchedule, schedule, event: "subscription_schedule.created")
-        planNext(id)
-        advanceScheduleIfDue(id)
-        return try find(.subscriptionSchedule, id)
+        world.add(.subscriptionSchedule, schedule, event: "subscription_schedule.created")
+        planNext(&world, id)
+        advanceIfDue(&world, id)
+        return try world.find(.subscriptionSchedule, id)
     }
 
     /// Takes over a running subscription: its present period is the first phase.
-    private mutating func createSchedule(from id: String) throws -> JSON {
-        let subscription = try find(.subscription, id, param: "from_subscription")
-        guard subscription["schedule"].isNull, !isOver(subscription) else {
+    private static func create(_ world: inout World, from id: String) throws -> JSON {
+        let subscription = try world.find(.subscription, id, param: "from_subscription")
+        guard subscription["schedule"].isNull, !Subscriptions.isOver(subscription) else {
             throw APIError.invalid(
                 "You cannot migrate a subscription that is already attached to a schedule.",
                 param: "from_subscription"
             )
         }
         let items = subscription["items"].elements
-        let start = items.map { $0["current_period_start"].count }.min() ?? now
-        let end = items.map { $0["current_period_end"].count }.min() ?? now
+        let start = items.map { $0["current_period_start"].count }.min() ?? world.now
+        let end = items.map { $0["current_period_end"].count }.min() ?? world.now
         let phase = Self.phase(
             start: start,
             end: end,
-            items: items.map { Self.phaseItem($0["price"], quantity: $0["quantity"].count) },
+            items: items.map { phaseItem($0["price"], quantity: $0["quantity"].count) },
             currency: subscription["currency"],
             behavior: "create_prorations",
             trialEnd: subscription["trial_end"],
             metadata: [:]
         )
         var schedule = blankSchedule(
+            &world,
             customer: subscription["customer"].text,
-            created: now(for: subscription["customer"].string),
+            created: world.now(for: subscription["customer"].string),
             phases: [phase]
         )
         schedule["status"] = "active"
         schedule["subscription"] = .string(id)
         schedule["current_phase"] = ["start_date": .int(start), "end_date": .int(end)]
         let scheduleID = schedule["id"].text
-        add(.subscriptionSchedule, schedule, event: "subscription_schedule.created")
-        change(.subscription, id, event: "customer.subscription.updated") {
+        world.add(.subscriptionSchedule, schedule, event: "subscription_schedule.created")
+        world.change(.subscription, id, event: "customer.subscription.updated") {
             $0["schedule"] = .string(scheduleID)
         }
-        planNext(scheduleID)
-        return try find(.subscriptionSchedule, scheduleID)
+        planNext(&world, scheduleID)
+        return try world.find(.subscriptionSchedule, scheduleID)
     }
 
-    private mutating func updateSchedule(_ call: inout Call) throws -> JSON {
+    private static func update(_ world: inout World, _ call: inout Call) throws -> JSON {
         let id = call.ids[0]
-        var schedule = try findRunningSchedule(id)
+        var schedule = try findRunning(world, id)
         call.parameters.ignore("proration_behavior")
         if call.parameters.has("phases") {
-            let start = schedule["phases"].elements.first?["start_date"].count ?? now
-            let phases = try readPhases(&call.parameters, from: start)
+            let start = schedule["phases"].elements.first?["start_date"].count ?? world.now
+            let phases = try readPhases(&world, &call.parameters, from: start)
             guard !phases.isEmpty else { throw APIError.missing(parameter: "phases") }
             schedule["phases"] = .array(phases)
             if let current = schedule["current_phase"]["start_date"].int,
@@ -127,12 +130,16 @@ extension World {
         }
         try readSettings(&call.parameters, into: &schedule)
         let changed = schedule
-        change(.subscriptionSchedule, id, event: "subscription_schedule.updated") { $0 = changed }
-        planNext(id)
-        return try find(.subscriptionSchedule, id)
+        world.change(.subscriptionSchedule, id, event: "subscription_schedule.updated") {
+            $0 = changed
+        }
+        planNext(&world, id)
+        return try world.find(.subscriptionSchedule, id)
     }
 
-    private func readSettings(_ parameters: inout Parameters, into schedule: inout JSON) throws {
+    private static func readSettings(_ parameters: inout Parameters, into schedule: inout JSON)
+        throws
+    {
         let ends = ["release", "cancel", "none", "renew"]
         if let end = try parameters.choice("end_behavior", of: ends) {
             schedule["end_behavior"] = .string(end)
@@ -141,23 +148,24 @@ extension World {
         parameters.ignore("default_settings", "billing_mode")
     }
 
-    private mutating func readPhases(
+    private static func readPhases(
+        _ world: inout World,
         _ parameters: inout Parameters,
         from start: Int
     ) throws -> [JSON] {
         var next = start
         let phases = try parameters.objects("phases") { part -> JSON in
             let items = try part.objects("items") { inner -> JSON in
-                let found = try self.price(in: &inner)
+                let found = try Prices.price(&world, in: &inner)
                 inner.ignore("metadata", "discounts", "tax_rates", "billing_thresholds")
                 let quantity = try inner.int("quantity", in: 0...1_000_000) ?? 1
-                return Self.phaseItem(found, quantity: quantity)
+                return phaseItem(found, quantity: quantity)
             }
             guard let items, let first = items.first else {
                 throw APIError.missing(parameter: part.name("items"))
             }
             let begin = try part.instant("start_date", now: next) ?? next
-            let price = get(.price, first["price"].reference) ?? .null
+            let price = world.get(.price, first["price"].reference) ?? .null
             let cycle = BillingCycle(anchor: begin, recurring: price["recurring"])
             var end =
                 try part.int("end_date")
@@ -245,8 +253,13 @@ extension World {
         )
     }
 
-    private mutating func blankSchedule(customer: String, created: Int, phases: [JSON]) -> JSON {
-        blank(
+    private static func blankSchedule(
+        _ world: inout World,
+        customer: String,
+        created: Int,
+        phases: [JSON]
+    ) -> JSON {
+        world.blank(
             .subscriptionSchedule,
             created: created,
             nulls: """
@@ -277,7 +290,7 @@ extension World {
                         ),
                     ]
                 ), "end_behavior": "release", "phases": .array(phases),
-                "status": "not_started", "test_clock": JSON(testClock(of: customer)),
+                "status": "not_started", "test_clock": JSON(world.testClock(of: customer)),
             ]
         )
     }
@@ -285,68 +298,68 @@ extension World {
     // MARK: - Time
 
     /// Puts the next boundary of a schedule on the agenda.
-    private mutating func planNext(_ id: String) {
-        guard let schedule = get(.subscriptionSchedule, id) else { return }
+    private static func planNext(_ world: inout World, _ id: String) {
+        guard let schedule = world.get(.subscriptionSchedule, id) else { return }
         let at =
             schedule["status"].string == "active"
             ? schedule["current_phase"]["end_date"].int
             : schedule["phases"].elements.first?["start_date"].int
         guard let at else { return }
         let customer = schedule["customer"].string
-        self.schedule(.advanceSchedule(id), at: at, for: customer)
-        let notice = at - Self.scheduleNotice
-        if isInLastPhase(schedule), notice > now(for: customer) {
-            self.schedule(.announceScheduleEnd(id), at: notice, for: customer)
+        world.schedule(.advanceSchedule(id), at: at, for: customer)
+        let warning = at - notice
+        if isInLastPhase(schedule), warning > world.now(for: customer) {
+            world.schedule(.announceScheduleEnd(id), at: warning, for: customer)
         }
     }
 
     /// Seconds before the end of a schedule at which it is announced.
-    private static let scheduleNotice = 7 * 86_400
+    private static let notice = 7 * 86_400
 
-    private func isInLastPhase(_ schedule: JSON) -> Bool {
+    private static func isInLastPhase(_ schedule: JSON) -> Bool {
         schedule["status"].string == "active"
             && schedule["current_phase"]["end_date"]
                 == schedule["phases"].elements.last?["end_date"]
     }
 
     /// A schedule ends in a week.
-    mutating func announceScheduleEnd(of id: String) {
-        guard let schedule = get(.subscriptionSchedule, id), isInLastPhase(schedule),
+    static func announceEnd(_ world: inout World, of id: String) {
+        guard let schedule = world.get(.subscriptionSchedule, id), isInLastPhase(schedule),
             let end = schedule["current_phase"]["end_date"].int,
             schedule["_announced_end"].int != end,
-            end - Self.scheduleNotice <= now(for: schedule["customer"].string)
+            end - notice <= world.now(for: schedule["customer"].string)
         else { return }
-        change(.subscriptionSchedule, id) { $0["_announced_end"] = .int(end) }
-        emit("subscription_schedule.expiring", schedule)
+        world.change(.subscriptionSchedule, id) { $0["_announced_end"] = .int(end) }
+        world.emit("subscription_schedule.expiring", schedule)
     }
 
     /// A phase begins, or the last one is over.
-    mutating func advanceScheduleIfDue(_ id: String) {
-        guard let schedule = get(.subscriptionSchedule, id) else { return }
-        let instant = now(for: schedule["customer"].string)
+    static func advanceIfDue(_ world: inout World, _ id: String) {
+        guard let schedule = world.get(.subscriptionSchedule, id) else { return }
+        let instant = world.now(for: schedule["customer"].string)
         switch schedule["status"].text {
         case "not_started":
             guard let first = schedule["phases"].elements.first,
                 first["start_date"].count <= instant
             else { return }
-            start(schedule, first)
+            start(&world, schedule, first)
         case "active":
             guard let end = schedule["current_phase"]["end_date"].int, end <= instant else {
                 return
             }
             let next = schedule["phases"].elements.first { $0["start_date"].count >= end }
-            if let next { enter(next, of: schedule) } else { finish(schedule) }
+            if let next { enter(&world, next, of: schedule) } else { finish(&world, schedule) }
         default: return
         }
-        planNext(id)
+        planNext(&world, id)
     }
 
-    private mutating func start(_ schedule: JSON, _ phase: JSON) {
+    private static func start(_ world: inout World, _ schedule: JSON, _ phase: JSON) {
         let id = schedule["id"].text
         var order = SubscriptionOrder(
             customer: schedule["customer"].text,
             items: phase["items"].elements.compactMap { item in
-                get(.price, item["price"].reference).map {
+                world.get(.price, item["price"].reference).map {
                     SubscriptionOrder.Item(price: $0, quantity: item["quantity"].count)
                 }
             }
@@ -354,58 +367,58 @@ extension World {
         order.trialEnd = phase["trial_end"].int
         order.metadata = phase["metadata"]
         order.offSession = true
-        let before = self
-        guard let subscription = try? subscribe(order) else {
+        let before = world
+        guard let subscription = try? Subscriptions.create(&world, order) else {
             // Nothing to pay with: what was begun is taken back, and the schedule does not try again.
-            self = before
-            _ = endSchedule(id, as: "canceled", event: "subscription_schedule.aborted")
+            world = before
+            _ = end(&world, id, as: "canceled", event: "subscription_schedule.aborted")
             return
         }
         let subscriptionID = subscription["id"].text
-        change(.subscription, subscriptionID) {
+        world.change(.subscription, subscriptionID) {
             $0["schedule"] = .string(id)
             if $0["status"].string == "incomplete" { $0["status"] = "active" }
         }
-        change(.subscriptionSchedule, id, event: "subscription_schedule.updated") {
+        world.change(.subscriptionSchedule, id, event: "subscription_schedule.updated") {
             $0["status"] = "active"
             $0["subscription"] = .string(subscriptionID)
             $0["current_phase"] = [
                 "start_date": phase["start_date"], "end_date": phase["end_date"],
             ]
         }
-        refreshEntitlements(of: schedule["customer"].text)
+        ActiveEntitlements.refresh(&world, of: schedule["customer"].text)
     }
 
-    private mutating func enter(_ phase: JSON, of schedule: JSON) {
+    private static func enter(_ world: inout World, _ phase: JSON, of schedule: JSON) {
         let id = schedule["id"].text
-        change(.subscriptionSchedule, id, event: "subscription_schedule.updated") {
+        world.change(.subscriptionSchedule, id, event: "subscription_schedule.updated") {
             $0["current_phase"] = [
                 "start_date": phase["start_date"], "end_date": phase["end_date"],
             ]
         }
         guard let subscription = schedule["subscription"].string,
-            let before = get(.subscription, subscription), !isOver(before)
+            let before = world.get(.subscription, subscription), !Subscriptions.isOver(before)
         else { return }
-        let instant = now(for: schedule["customer"].string)
+        let instant = world.now(for: schedule["customer"].string)
         for (wanted, item) in zip(phase["items"].elements, before["items"].elements) {
-            guard let price = get(.price, wanted["price"].reference) else { continue }
+            guard let price = world.get(.price, wanted["price"].reference) else { continue }
             let itemID = item["id"].text
             guard item["current_period_end"].count > instant else {
                 // The period ends here too: the renewal that follows bills the new price. An anchor
                 // that is ‘automatic’ moves where it must.
-                let features = JSON(features(of: price))
+                let features = JSON(Features.ids(world, of: price))
                 let (old, new) = (item["price"]["recurring"], price["recurring"])
                 let movesAnchor =
                     old["interval"] != new["interval"]
                     || old["interval_count"] != new["interval_count"]
-                change(.subscription, subscription) { subscription in
+                world.change(.subscription, subscription) { subscription in
                     if movesAnchor { subscription["billing_cycle_anchor"] = phase["start_date"] }
                     subscription["items"]["data"] = .array(
                         subscription["items"].elements.map { known in
                             guard known["id"].string == itemID else { return known }
                             var known = known
                             known["price"] = price
-                            known["plan"] = Self.plan(of: price)
+                            known["plan"] = Prices.plan(of: price)
                             known["quantity"] = wanted["quantity"]
                             known["_features"] = features
                             return known
@@ -414,7 +427,8 @@ extension World {
                 }
                 continue
             }
-            _ = try? changeItem(
+            _ = try? SubscriptionItems.change(
+                &world,
                 itemID,
                 of: subscription,
                 price: price,
@@ -422,25 +436,26 @@ extension World {
                 behavior: phase["proration_behavior"].text
             )
         }
-        announceChange(of: before)
+        Subscriptions.announceChange(&world, of: before)
     }
 
-    private mutating func finish(_ schedule: JSON) {
+    private static func finish(_ world: inout World, _ schedule: JSON) {
         let id = schedule["id"].text
         if schedule["end_behavior"].string == "cancel" {
-            _ = endSchedule(id, as: "completed")
+            _ = end(&world, id, as: "completed")
             if let subscription = schedule["subscription"].string {
-                cancelNow(subscription, reason: "cancellation_requested")
+                Subscriptions.cancelNow(&world, subscription, reason: "cancellation_requested")
             }
         } else {
-            _ = endSchedule(id, as: "released")
+            _ = end(&world, id, as: "released")
         }
     }
 
     /// A subscription has ended, and its schedule with it: aborted where it was not paid for.
-    mutating func endSchedule(of subscription: JSON, isUnpaid: Bool) {
+    static func end(_ world: inout World, of subscription: JSON, isUnpaid: Bool) {
         guard let id = subscription["schedule"].string else { return }
-        _ = endSchedule(
+        _ = end(
+            &world,
             id,
             as: "canceled",
             event: isUnpaid ? "subscription_schedule.aborted" : nil
@@ -448,18 +463,19 @@ extension World {
     }
 
     /// Ends a schedule that runs; its subscription, if it still runs, is free of it.
-    private mutating func endSchedule(
+    private static func end(
+        _ world: inout World,
         _ id: String,
         as status: String,
         event: String? = nil
     ) -> JSON {
-        guard let schedule = get(.subscriptionSchedule, id) else { return .null }
+        guard let schedule = world.get(.subscriptionSchedule, id) else { return .null }
         guard ["not_started", "active"].contains(schedule["status"].text) else { return schedule }
-        let instant = now(for: schedule["customer"].string)
+        let instant = world.now(for: schedule["customer"].string)
         if let subscription = schedule["subscription"].string {
-            change(.subscription, subscription) { $0["schedule"] = .null }
+            world.change(.subscription, subscription) { $0["schedule"] = .null }
         }
-        let ended = change(.subscriptionSchedule, id) { schedule in
+        let ended = world.change(.subscriptionSchedule, id) { schedule in
             schedule["status"] = .string(status)
             schedule["current_phase"] = .null
             schedule["\(status)_at"] = .int(instant)
@@ -468,7 +484,7 @@ extension World {
                 schedule["subscription"] = .null
             }
         }
-        emit(event ?? "subscription_schedule.\(status)", ended)
+        world.emit(event ?? "subscription_schedule.\(status)", ended)
         return ended
     }
 }

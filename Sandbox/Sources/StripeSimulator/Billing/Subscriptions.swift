@@ -1,43 +1,53 @@
-extension World {
+/// Subscriptions: what customers pay for period after period.
+/// https://docs.stripe.com/api/subscriptions
+enum Subscriptions {
     /// Starts a subscription and bills its first period.
     /// https://docs.stripe.com/api/subscriptions/object
-    mutating func subscribe(_ order: SubscriptionOrder) throws -> JSON {
+    static func create(_ world: inout World, _ order: SubscriptionOrder) throws -> JSON {
         let isSent = order.collectionMethod == "send_invoice"
         guard !isSent || order.daysUntilDue != nil else {
             throw APIError.missing(parameter: "days_until_due")
         }
-        let instant = now(for: order.customer)
-        let id = newID(.subscription)
-        let itemIDs = order.items.map { _ in newID(.subscriptionItem) }
+        let instant = world.now(for: order.customer)
+        let id = world.newID(.subscription)
+        let itemIDs = order.items.map { _ in world.newID(.subscriptionItem) }
         let items = zip(order.items, itemIDs).map { item, itemID in
             itemObject(
+                world,
                 itemID,
                 item,
                 subscription: id,
                 start: instant,
-                end: firstPeriodEnd(order, item),
+                end: SubscriptionOrder.firstPeriodEnd(world, order, item),
                 created: instant
             )
         }
         let lines =
-            firstLines(order, subscription: id, items: itemIDs)
-            + takePendingItems(of: order.customer, subscription: nil)
-        var subscription = subscriptionObject(id, order, items: items, instant: instant)
+            SubscriptionOrder.firstLines(world, order, subscription: id, items: itemIDs)
+            + InvoiceItems.takePending(world, of: order.customer, subscription: nil)
+        var subscription = object(&world, id, order, items: items, instant: instant)
         let isTrialing = order.trialEnd != nil
         let begins = order.paidBy != nil || isSent
         subscription["discounts"] = JSON(
             order.discounts.map {
-                redeem($0, customer: order.customer, subscription: id, session: order.session)
+                Discounts.redeem(
+                    &world,
+                    $0,
+                    customer: order.customer,
+                    subscription: id,
+                    session: order.session
+                )
             }
         )
         subscription["status"] = isTrialing ? "trialing" : begins ? "active" : "incomplete"
         if lines.allSatisfy({ $0.amount <= 0 }) {
-            subscription["pending_setup_intent"] = JSON(pendingSetup(for: order))
+            subscription["pending_setup_intent"] = JSON(pendingSetup(&world, for: order))
         }
-        put(.subscription, subscription)
-        scheduleNext(of: id)
-        emit("customer.subscription.created", subscription)
-        let invoice = addInvoice(
+        world.put(.subscription, subscription)
+        scheduleNext(&world, of: id)
+        world.emit("customer.subscription.created", subscription)
+        let invoice = Invoices.add(
+            &world,
             InvoiceOrder(
                 customer: order.customer,
                 subscription: subscription,
@@ -50,54 +60,63 @@ extension World {
             )
         )
         let invoiceID = invoice["id"].text
-        assignPendingItems(lines, to: invoiceID)
-        change(.subscription, id) { $0["latest_invoice"] = .string(invoiceID) }
-        try billFirst(invoiceID, order)
-        if get(.subscription, id)?["status"].string == "incomplete" {
-            schedule(
+        InvoiceItems.assign(&world, lines, to: invoiceID)
+        world.change(.subscription, id) { $0["latest_invoice"] = .string(invoiceID) }
+        try billFirst(&world, invoiceID, order)
+        if world.get(.subscription, id)?["status"].string == "incomplete" {
+            world.schedule(
                 .expireIncomplete(subscription: id),
                 at: instant + 23 * 3_600,
                 for: order.customer
             )
         }
-        refreshEntitlements(of: order.customer)
-        return get(.subscription, id) ?? subscription
+        ActiveEntitlements.refresh(&world, of: order.customer)
+        return world.get(.subscription, id) ?? subscription
     }
 
     /// Finalizes the first invoice and has it paid, as far as that happens within the request.
-    private mutating func billFirst(_ invoice: String, _ order: SubscriptionOrder) throws {
-        let due = get(.invoice, invoice)?["amount_due"].count ?? 0
+    private static func billFirst(
+        _ world: inout World,
+        _ invoice: String,
+        _ order: SubscriptionOrder
+    ) throws {
+        let due = world.get(.invoice, invoice)?["amount_due"].count ?? 0
         if let intent = order.paidBy {
-            finalize(invoice)
-            link(intent, to: invoice)
-            markPaid(invoice, intent: intent)
+            Invoices.finalize(&world, invoice)
+            InvoicePayments.link(&world, intent, to: invoice)
+            Invoices.markPaid(&world, invoice, intent: intent)
             return
         }
         // One that is sent stays a draft for an hour, so that it can still be changed.
         guard order.collectionMethod == "charge_automatically" || due == 0 else { return }
-        finalize(invoice)
+        Invoices.finalize(&world, invoice)
         let waits = order.paymentBehavior == "default_incomplete" && order.trialEnd == nil
-        guard waits, due > 0, let open = get(.invoice, invoice) else {
-            return try payFirst(invoice, order)
+        guard waits, due > 0, let open = world.get(.invoice, invoice) else {
+            return try payFirst(&world, invoice, order)
         }
-        _ = intent(for: open)
+        _ = Invoices.intent(&world, for: open)
     }
 
-    private mutating func payFirst(_ invoice: String, _ order: SubscriptionOrder) throws {
-        let method = order.paymentMethod.flatMap { get(.paymentMethod, $0) }
-        let due = get(.invoice, invoice)?["amount_due"].count ?? 0
-        if due > 0, method == nil, defaultPaymentMethod(of: order.customer) == nil {
+    private static func payFirst(
+        _ world: inout World,
+        _ invoice: String,
+        _ order: SubscriptionOrder
+    ) throws {
+        let method = order.paymentMethod.flatMap { world.get(.paymentMethod, $0) }
+        let due = world.get(.invoice, invoice)?["amount_due"].count ?? 0
+        if due > 0, method == nil, PaymentMethods.defaultMethod(world, of: order.customer) == nil {
             throw APIError.invalid(
                 "This customer has no attached payment source or default payment method. Please "
                     + "consider adding a default payment method.",
                 code: "resource_missing"
             )
         }
-        let outcome = collect(invoice, with: method, offSession: order.offSession)
-        if order.paymentBehavior == "error_if_incomplete" { try refuse(outcome) }
+        let outcome = Invoices.collect(&world, invoice, with: method, offSession: order.offSession)
+        if order.paymentBehavior == "error_if_incomplete" { try PendingUpdates.refuse(outcome) }
     }
 
-    func itemObject(
+    static func itemObject(
+        _ world: World,
         _ id: String,
         _ item: SubscriptionOrder.Item,
         subscription: String,
@@ -110,15 +129,16 @@ extension World {
             [
                 "id": .string(id), "object": "subscription_item", "created": .int(created),
                 "current_period_start": .int(start), "current_period_end": .int(end),
-                "discounts": [], "metadata": item.metadata, "plan": Self.plan(of: item.price),
+                "discounts": [], "metadata": item.metadata, "plan": Prices.plan(of: item.price),
                 "price": item.price, "quantity": .int(item.quantity),
                 "subscription": .string(subscription), "tax_rates": .array(item.taxRates),
-                "_features": JSON(features(of: item.price)),
+                "_features": JSON(Features.ids(world, of: item.price)),
             ]
         )
     }
 
-    mutating func subscriptionObject(
+    static func object(
+        _ world: inout World,
         _ id: String,
         _ order: SubscriptionOrder,
         items: [JSON],
@@ -126,7 +146,7 @@ extension World {
     ) -> JSON {
         let ends = items.map { $0["current_period_end"].count }
         let cancelAt = order.cancelAtPeriodEnd ? ends.min() : order.cancelAt
-        return blank(
+        return world.blank(
             .subscription,
             id: id,
             created: instant,
@@ -174,7 +194,7 @@ extension World {
                             ? "on_subscription" : "off"
                     ]
                 ), "start_date": .int(instant), "status": "incomplete",
-                "test_clock": JSON(testClock(of: order.customer)),
+                "test_clock": JSON(world.testClock(of: order.customer)),
                 "trial_end": JSON(order.trialEnd),
                 "trial_settings": [
                     "end_behavior": [
@@ -187,7 +207,7 @@ extension World {
         )
     }
 
-    func isOver(_ subscription: JSON) -> Bool {
+    static func isOver(_ subscription: JSON) -> Bool {
         ["canceled", "incomplete_expired"].contains(subscription["status"].text)
     }
 

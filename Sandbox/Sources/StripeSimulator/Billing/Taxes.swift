@@ -45,9 +45,9 @@ struct TaxShare: Hashable, Sendable {
     }
 }
 
-extension World {
+extension Invoices {
     /// Adds up the taxes of an invoice, once its discounts are off.
-    func tax(_ invoice: inout JSON) {
+    static func tax(_ invoice: inout JSON) {
         let exemption = invoice["customer_tax_exempt"].string ?? "none"
         let reasons = ["exempt": "customer_exempt", "reverse": "reverse_charge"]
         var lines = invoice["lines"].elements

@@ -1,7 +1,7 @@
 // What a quantity of a price costs: per unit, in packages, or by tiers.
 // https://docs.stripe.com/products-prices/pricing-models
 
-extension World {
+extension Prices {
     /// Minor units.
     static func amount(of price: JSON, _ quantity: Int) -> Int {
         // What the payer chooses is proposed at most.
@@ -46,18 +46,18 @@ extension World {
     /// A line for each tier in which a quantity of a graduated price falls; any other line as it is.
     ///
     /// What is not billed for a whole period, or not in full, has one line: "Remaining time on …".
-    func tierLines(_ line: InvoiceLine) -> [InvoiceLine] {
+    static func tierLines(_ world: World, _ line: InvoiceLine) -> [InvoiceLine] {
         let price = line.price
         guard price["tiers_mode"].string == "graduated", line.subscriptionItem != nil,
-            !line.isProration, line.amount == Self.amount(of: price, line.quantity)
+            !line.isProration, line.amount == amount(of: price, line.quantity)
         else { return [line] }
         let parts = Self.parts(of: line.quantity, in: price["_tiers"].elements)
         return parts.enumerated().map { index, part in
             var split = line
             (split.quantity, split.amount, split.tier) = (part.quantity, part.amount, index + 1)
-            let each = Money.words(Self.cost(part.tier, "unit_amount", 1), price["currency"].text)
+            let each = Money.words(cost(part.tier, "unit_amount", 1), price["currency"].text)
             split.description =
-                "\(part.quantity) × \(productName(of: price)) (Tier \(index + 1) at \(each) / "
+                "\(part.quantity) × \(Products.name(world, of: price)) (Tier \(index + 1) at \(each) / "
                 + "\(price["recurring"]["interval"].text))"
             return split
         }

@@ -1,6 +1,7 @@
-extension World {
-    static let couponRoutes: [Route] = [
-        .post("coupons") { world, call in try world.createCoupon(&call) },
+/// Coupons, and the promotion codes that lead to them. https://docs.stripe.com/api/coupons
+enum Coupons {
+    static let routes: [Route] = [
+        .post("coupons") { world, call in try createCoupon(&world, &call) },
         .get("coupons") { world, call in try world.list(.coupon, &call) },
         .get("coupons/:id") { world, call in try world.find(.coupon, call.ids[0]) },
         .post("coupons/:id") { world, call in
@@ -16,7 +17,7 @@ extension World {
             world.emit("coupon.deleted", coupon)
             return world.delete(.coupon, call.ids[0])
         },
-        .post("promotion_codes") { world, call in try world.createPromotionCode(&call) },
+        .post("promotion_codes") { world, call in try createPromotionCode(&world, &call) },
         .get("promotion_codes") { world, call in
             let code = try call.parameters.string("code")?.lowercased()
             let coupon = try call.parameters.string("coupon")
@@ -44,9 +45,9 @@ extension World {
     ]
 
     /// https://docs.stripe.com/api/coupons/object.
-    private mutating func createCoupon(_ call: inout Call) throws -> JSON {
+    private static func createCoupon(_ world: inout World, _ call: inout Call) throws -> JSON {
         let id = try call.parameters.string("id", maximum: 255)
-        if let id, get(.coupon, id) != nil {
+        if let id, world.get(.coupon, id) != nil {
             throw APIError.invalid(
                 "Coupon already exists.",
                 code: "resource_already_exists",
@@ -70,9 +71,9 @@ extension World {
             throw APIError.missing(parameter: "duration_in_months")
         }
         let products = try call.parameters.object("applies_to") { try $0.strings("products") ?? [] }
-        var coupon = blank(
+        var coupon = world.blank(
             .coupon,
-            id: id ?? random.token(8),
+            id: id ?? world.random.token(8),
             nulls: "name",
             [
                 "amount_off": JSON(amount), "currency": JSON(currency),
@@ -86,19 +87,20 @@ extension World {
         try call.parameters.patch(&coupon, "name")
         try call.parameters.metadata(into: &coupon)
         call.parameters.ignore("currency_options")
-        return add(.coupon, coupon, event: "coupon.created")
+        return world.add(.coupon, coupon, event: "coupon.created")
     }
 
     /// https://docs.stripe.com/api/promotion_codes/object.
-    private mutating func createPromotionCode(_ call: inout Call) throws -> JSON {
+    private static func createPromotionCode(_ world: inout World, _ call: inout Call) throws -> JSON
+    {
         let coupon = try call.parameters.object("promotion") { part in
             _ = try part.choice("type", of: ["coupon"])
             return try part.required("coupon")
         }
         guard let coupon else { throw APIError.missing(parameter: "promotion") }
-        _ = try find(.coupon, coupon, param: "promotion[coupon]")
-        let code = try call.parameters.string("code") ?? random.token(8).uppercased()
-        let isTaken = all(.promotionCode).contains {
+        _ = try world.find(.coupon, coupon, param: "promotion[coupon]")
+        let code = try call.parameters.string("code") ?? world.random.token(8).uppercased()
+        let isTaken = world.all(.promotionCode).contains {
             $0["active"].bool == true && $0["code"].text.lowercased() == code.lowercased()
         }
         guard !isTaken else {
@@ -115,7 +117,7 @@ extension World {
                 "minimum_amount_currency": JSON(try part.string("minimum_amount_currency")),
             ])
         }
-        var promotion = blank(
+        var promotion = world.blank(
             .promotionCode,
             nulls: "customer_account",
             [
@@ -132,6 +134,6 @@ extension World {
             ]
         )
         try call.parameters.metadata(into: &promotion)
-        return add(.promotionCode, promotion, event: "promotion_code.created")
+        return world.add(.promotionCode, promotion, event: "promotion_code.created")
     }
 }

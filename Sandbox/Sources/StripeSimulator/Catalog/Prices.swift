@@ -1,6 +1,8 @@
-extension World {
+/// Prices: how much a product costs, and how often. https://docs.stripe.com/api/prices
+enum Prices {
     /// Makes a price of a product that exists. https://docs.stripe.com/api/prices/object
-    mutating func addPrice(
+    static func add(
+        _ world: inout World,
         id: String? = nil,
         product: String,
         currency: String,
@@ -8,7 +10,7 @@ extension World {
         recurring: JSON,
         lookupKey: String? = nil
     ) -> JSON {
-        blank(
+        world.blank(
             .price,
             id: id,
             nulls: "custom_unit_amount nickname tiers_mode transform_quantity",
@@ -50,7 +52,8 @@ extension World {
     }
 
     /// Makes a price from parameters: of `/v1/prices`, `price_data` or `default_price_data`.
-    mutating func addPrice(
+    static func add(
+        _ world: inout World,
         from parameters: inout Parameters,
         product: String,
         isHidden: Bool = false
@@ -62,26 +65,27 @@ extension World {
                 param: parameters.name("currency")
             )
         }
-        var price = addPrice(
+        var price = add(
+            &world,
             product: product,
             currency: currency,
             unitAmount: 0,
-            recurring: try Self.recurring(&parameters)
+            recurring: try recurring(&parameters)
         )
         try readAmount(&parameters, into: &price)
         if isHidden { price["active"] = false }
-        try read(&parameters, into: &price)
+        try read(&world, &parameters, into: &price)
         parameters.ignore("currency_options")
-        return add(.price, price, event: "price.created")
+        return world.add(.price, price, event: "price.created")
     }
 
     /// Reads what a price costs: an amount for each unit, tiers, or what the payer likes to give.
-    private func readAmount(_ parameters: inout Parameters, into price: inout JSON) throws {
+    private static func readAmount(_ parameters: inout Parameters, into price: inout JSON) throws {
         let schemes = ["per_unit", "tiered"]
         let scheme = try parameters.choice("billing_scheme", of: schemes) ?? "per_unit"
         let mode = try parameters.choice("tiers_mode", of: ["graduated", "volume"])
         let tiers = try Self.tiers(&parameters)
-        let custom = try Self.customAmount(&parameters)
+        let custom = try customAmount(&parameters)
         price["unit_amount"] = .null
         price["unit_amount_decimal"] = .null
         price["billing_scheme"] = .string(scheme)
@@ -104,7 +108,7 @@ extension World {
             price["_tiers"] = .array(tiers)
             return
         }
-        try Self.amount(&parameters, "unit_amount", into: &price)
+        try amount(&parameters, "unit_amount", into: &price)
         if let custom {
             guard price["recurring"].isNull, price["unit_amount_decimal"].isNull else {
                 throw APIError.invalid(
@@ -136,9 +140,9 @@ extension World {
     }
 
     /// The price in a line: `price`, or `price_data` with a product of its own.
-    mutating func price(in part: inout Parameters) throws -> JSON {
+    static func price(_ world: inout World, in part: inout Parameters) throws -> JSON {
         if let id = try part.string("price") {
-            let price = try find(.price, id, param: part.name("price"))
+            let price = try world.find(.price, id, param: part.name("price"))
             guard price["active"].bool == true else {
                 throw APIError.invalid(
                     "The price specified is inactive. This field only accepts active prices.",
@@ -151,32 +155,33 @@ extension World {
         let made = try part.object("price_data") { data in
             let product: String
             if let id = try data.string("product") {
-                product = try find(.product, id, param: data.name("product"))["id"].text
+                product = try world.find(.product, id, param: data.name("product"))["id"].text
             } else {
                 let made = try data.object("product_data") { inner in
-                    var made = addProduct(name: try inner.required("name"))
+                    var made = Products.add(&world, name: try inner.required("name"))
                     try inner.patch(&made, "description", "unit_label", "tax_code")
                     try inner.metadata(into: &made)
                     if let images = try inner.strings("images") { made["images"] = JSON(images) }
-                    return add(.product, made, event: "product.created")
+                    return world.add(.product, made, event: "product.created")
                 }
                 guard let made else { throw APIError.missing(parameter: data.name("product")) }
                 product = made["id"].text
             }
-            return try addPrice(from: &data, product: product, isHidden: true)
+            return try add(&world, from: &data, product: product, isHidden: true)
         }
         guard let made else { throw APIError.missing(parameter: part.name("price")) }
         return made
     }
 
-    static let priceRoutes: [Route] = [
+    static let routes: [Route] = [
         .post("prices") { world, call in
             let product: String
             if let id = try call.parameters.string("product") {
                 product = try world.find(.product, id, param: "product")["id"].text
             } else {
                 let made = try call.parameters.object("product_data") { part in
-                    var made = world.addProduct(
+                    var made = Products.add(
+                        &world,
                         id: try part.string("id"),
                         name: try part.required("name")
                     )
@@ -188,7 +193,7 @@ extension World {
                 guard let made else { throw APIError.missing(parameter: "product") }
                 product = made["id"].text
             }
-            return try world.addPrice(from: &call.parameters, product: product)
+            return try add(&world, from: &call.parameters, product: product)
         },
         .get("prices") { world, call in
             let isActive = try call.parameters.bool("active")
@@ -209,7 +214,7 @@ extension World {
         .get("prices/:id") { world, call in try world.find(.price, call.ids[0]) },
         .post("prices/:id") { world, call in
             var price = try world.find(.price, call.ids[0])
-            try world.read(&call.parameters, into: &price)
+            try read(&world, &call.parameters, into: &price)
             call.parameters.ignore("currency_options")
             let changed = price
             return world.change(.price, call.ids[0], event: "price.updated") { $0 = changed }
@@ -217,7 +222,11 @@ extension World {
     ]
 
     /// Reads what may change: activity, nickname, lookup key, metadata.
-    private mutating func read(_ parameters: inout Parameters, into price: inout JSON) throws {
+    private static func read(
+        _ world: inout World,
+        _ parameters: inout Parameters,
+        into price: inout JSON
+    ) throws {
         try parameters.patchBool(&price, "active")
         try parameters.patch(&price, "nickname")
         try parameters.metadata(into: &price)
@@ -227,7 +236,7 @@ extension World {
         }
         let transfers = try parameters.bool("transfer_lookup_key") ?? false
         guard let key = try parameters.string("lookup_key", maximum: 200) else { return }
-        let holder = all(.price).first {
+        let holder = world.all(.price).first {
             $0["lookup_key"].string == key && $0["id"] != price["id"]
         }
         if let holder {
@@ -238,7 +247,9 @@ extension World {
                     param: "lookup_key"
                 )
             }
-            change(.price, holder["id"].text, event: "price.updated") { $0["lookup_key"] = .null }
+            world.change(.price, holder["id"].text, event: "price.updated") {
+                $0["lookup_key"] = .null
+            }
         }
         price["lookup_key"] = .string(key)
     }

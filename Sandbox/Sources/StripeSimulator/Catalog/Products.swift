@@ -1,7 +1,8 @@
-extension World {
+/// Products: what is sold. https://docs.stripe.com/api/products
+enum Products {
     /// Makes a product. https://docs.stripe.com/api/products/object
-    mutating func addProduct(id: String? = nil, name: String) -> JSON {
-        blank(
+    static func add(_ world: inout World, id: String? = nil, name: String) -> JSON {
+        world.blank(
             .product,
             id: id,
             nulls: """
@@ -10,12 +11,12 @@ extension World {
                 """,
             [
                 "active": true, "images": [], "marketing_features": [], "name": .string(name),
-                "type": "service", "updated": .int(now),
+                "type": "service", "updated": .int(world.now),
             ]
         )
     }
 
-    static let productRoutes: [Route] = [
+    static let routes: [Route] = [
         .post("products") { world, call in
             let id = try call.parameters.string("id")
             if let id, world.get(.product, id) != nil {
@@ -25,15 +26,16 @@ extension World {
                     param: "id"
                 )
             }
-            var product = world.addProduct(
+            var product = add(
+                &world,
                 id: id,
                 name: try call.parameters.required("name")
             )
-            try world.read(&call.parameters, into: &product)
+            try read(&call.parameters, into: &product)
             let productID = product["id"].text
             world.put(.product, product)
             let price = try call.parameters.object("default_price_data") { part in
-                try world.addPrice(from: &part, product: productID)
+                try Prices.add(&world, from: &part, product: productID)
             }
             if let price { product["default_price"] = price["id"] }
             world.put(.product, product)
@@ -58,7 +60,7 @@ extension World {
                 _ = try world.find(.price, price, param: "default_price")
                 product["default_price"] = .string(price)
             }
-            try world.read(&call.parameters, into: &product)
+            try read(&call.parameters, into: &product)
             product["updated"] = .int(world.now)
             let changed = product
             return world.change(.product, call.ids[0], event: "product.updated") { $0 = changed }
@@ -75,7 +77,7 @@ extension World {
         },
     ]
 
-    private func read(_ parameters: inout Parameters, into product: inout JSON) throws {
+    private static func read(_ parameters: inout Parameters, into product: inout JSON) throws {
         try parameters.patch(
             &product,
             "description",
@@ -98,7 +100,7 @@ extension World {
         parameters.ignore("package_dimensions", "tax_details")
     }
 
-    func productName(of price: JSON) -> String {
-        get(.product, price["product"].reference)?["name"].string ?? "Product"
+    static func name(_ world: World, of price: JSON) -> String {
+        world.get(.product, price["product"].reference)?["name"].string ?? "Product"
     }
 }

@@ -1,8 +1,7 @@
-// Rates that somebody sets by hand; automatic tax is not played.
-// https://docs.stripe.com/api/tax_rates
-
-extension World {
-    static let taxRateRoutes: [Route] = [
+/// Tax rates: those that somebody sets by hand; automatic tax is not played.
+/// https://docs.stripe.com/api/tax_rates
+enum TaxRates {
+    static let routes: [Route] = [
         .post("tax_rates") { world, call in
             let name = try call.parameters.required("display_name", maximum: 50)
             guard let isInclusive = try call.parameters.bool("inclusive") else {
@@ -25,7 +24,7 @@ extension World {
                     "percentage": .double(percentage), "rate_type": "percentage",
                 ]
             )
-            try world.read(&call.parameters, into: &rate)
+            try read(&call.parameters, into: &rate)
             return world.add(.taxRate, rate, event: "tax_rate.created")
         },
         .get("tax_rates") { world, call in
@@ -42,13 +41,13 @@ extension World {
             if let name = try call.parameters.string("display_name", maximum: 50) {
                 rate["display_name"] = .string(name)
             }
-            try world.read(&call.parameters, into: &rate)
+            try read(&call.parameters, into: &rate)
             let changed = rate
             return world.change(.taxRate, call.ids[0], event: "tax_rate.updated") { $0 = changed }
         },
     ]
 
-    private func read(_ parameters: inout Parameters, into rate: inout JSON) throws {
+    private static func read(_ parameters: inout Parameters, into rate: inout JSON) throws {
         try parameters.patchBool(&rate, "active")
         try parameters.patch(
             &rate,
@@ -64,10 +63,14 @@ extension World {
     /// Reads `tax_rates` or `default_tax_rates`: the rates that the ids name.
     ///
     /// - Returns: `nil` if none were sent; empty unsets them.
-    func readTaxRates(_ parameters: inout Parameters, _ field: String) throws -> [JSON]? {
+    static func read(
+        _ world: World,
+        _ parameters: inout Parameters,
+        _ field: String
+    ) throws -> [JSON]? {
         let name = parameters.name(field)
         return try parameters.strings(field)?.enumerated().map { index, id in
-            let rate = try find(.taxRate, id, param: "\(name)[\(index)]")
+            let rate = try world.find(.taxRate, id, param: "\(name)[\(index)]")
             guard rate["active"].bool == true else {
                 throw APIError.invalid(
                     "The tax rate \(id) is archived, and cannot be used for new purchases.",

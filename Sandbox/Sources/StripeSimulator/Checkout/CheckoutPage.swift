@@ -42,7 +42,7 @@ extension StripeSimulator {
         let code = typed.filter { !$0.isWhitespace }.lowercased()
         var refusal: String?
         do {
-            try world.redeemOnPage(code, session: id)
+            try CheckoutSessions.redeemOnPage(&world, code, session: id)
             changed()
         } catch {
             refusal = (error as? APIError)?.message ?? "This code cannot be used."
@@ -84,14 +84,14 @@ extension StripeSimulator {
         var form = CheckoutForm(details: details, savesCard: entry.savesCard)
         form.amount = Money.minor(entry.amount, session["currency"].text)
         if entry.challenge == "fail" {
-            let decline = world.failChallenge(session: id)
+            let decline = CheckoutSessions.failChallenge(&world, session: id)
             changed()
             return Pages.checkout(session, world, entry, decline: decline)
         }
         form.isAuthenticated = entry.challenge == "complete"
         let before = world
         do {
-            switch try world.pay(session: id, form) {
+            switch try CheckoutSessions.pay(&world, session: id, form) {
             case .requiresAuthentication:
                 changed()
                 return Pages.challenge(session, entry)

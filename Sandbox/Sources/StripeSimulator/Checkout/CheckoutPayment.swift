@@ -17,28 +17,36 @@ struct CheckoutForm: Hashable, Sendable {
     var isAuthenticated = false
 }
 
-extension World {
+extension CheckoutSessions {
     /// The payer presses "Pay".
-    mutating func pay(session id: String, _ form: CheckoutForm) throws -> CheckoutOutcome {
-        var session = try find(.checkoutSession, id)
+    static func pay(
+        _ world: inout World,
+        session id: String,
+        _ form: CheckoutForm
+    ) throws -> CheckoutOutcome {
+        var session = try world.find(.checkoutSession, id)
         guard session["status"].string == "open" else {
             throw APIError.invalid(
                 "This Checkout Session is \(session["status"].text) and can no longer be paid.",
                 code: "checkout_session_not_open"
             )
         }
-        session = try choose(form.amount, for: session)
-        let method = addPaymentMethod(form.details)
+        session = try choose(&world, form.amount, for: session)
+        let method = PaymentMethods.add(&world, form.details)
         switch session["mode"].text {
-        case "subscription": return try startSubscription(session, form, method: method)
-        case "setup": return saveCard(session, form, method: method)
-        default: return takePayment(session, form, method: method)
+        case "subscription": return try startSubscription(&world, session, form, method: method)
+        case "setup": return saveCard(&world, session, form, method: method)
+        default: return takePayment(&world, session, form, method: method)
         }
     }
 
     /// Puts what the payer chose on a session whose price leaves it to them.
     /// https://docs.stripe.com/payments/checkout/pay-what-you-want
-    private mutating func choose(_ amount: Int?, for session: JSON) throws -> JSON {
+    private static func choose(
+        _ world: inout World,
+        _ amount: Int?,
+        for session: JSON
+    ) throws -> JSON {
         var lines = session["_line_items"].elements
         let custom = lines.firstIndex { !$0["price"]["custom_unit_amount"].isNull }
         guard let custom else {
@@ -49,7 +57,7 @@ extension World {
         }
         let bounds = lines[custom]["price"]["custom_unit_amount"]
         let currency = session["currency"].text
-        let lowest = max(bounds["minimum"].int ?? 0, Self.minimumCharge(currency))
+        let lowest = max(bounds["minimum"].int ?? 0, PaymentIntents.minimumCharge(currency))
         let highest = max(lowest, bounds["maximum"].int ?? 99_999_999)
         guard let chosen = amount ?? bounds["preset"].int, (lowest...highest).contains(chosen)
         else {
@@ -60,22 +68,23 @@ extension World {
             )
         }
         lines[custom]["amount_subtotal"] = .int(chosen)
-        Self.tax(&lines[custom])
+        tax(&lines[custom])
         let priced = lines
-        return change(.checkoutSession, session["id"].text) { Self.sum(&$0, priced) }
+        return world.change(.checkoutSession, session["id"].text) { sum(&$0, priced) }
     }
 
     /// The challenge was not passed.
-    mutating func failChallenge(session id: String) -> Decline {
-        if let intent = get(.checkoutSession, id)?["_payment_intent"].string {
-            failChallenge(intent: intent)
+    static func failChallenge(_ world: inout World, session id: String) -> Decline {
+        if let intent = world.get(.checkoutSession, id)?["_payment_intent"].string {
+            PaymentIntents.failChallenge(&world, intent: intent)
         }
         return .notAuthenticated
     }
 
     // MARK: - The three modes
 
-    private mutating func takePayment(
+    private static func takePayment(
+        _ world: inout World,
         _ session: JSON,
         _ form: CheckoutForm,
         method: JSON
@@ -85,12 +94,17 @@ extension World {
         var intentID: String?
         var status = amount > 0 ? "paid" : "no_payment_required"
         if amount > 0 {
-            let id = intent(of: session, amount: amount, data: data)
-            switch attempt(id, with: method, isAuthenticated: form.isAuthenticated) {
+            let id = intent(&world, of: session, amount: amount, data: data)
+            switch PaymentIntents.attempt(
+                &world,
+                id,
+                with: method,
+                isAuthenticated: form.isAuthenticated
+            ) {
             case .succeeded:
                 intentID = id
                 // Money that is only held comes with its capture.
-                let isHeld = get(.paymentIntent, id)?["status"].string == "requires_capture"
+                let isHeld = world.get(.paymentIntent, id)?["status"].string == "requires_capture"
                 if isHeld { status = "unpaid" }
             case .processing:
                 intentID = id
@@ -101,18 +115,22 @@ extension World {
         }
         let saves = form.savesCard || !data["setup_future_usage"].isNull
         let customer = customer(
+            &world,
             of: session,
             form,
             isNeeded: saves || session["customer_creation"].string == "always"
         )
         if let customer, let intentID, session["customer"].isNull {
-            change(.paymentIntent, intentID) { $0["customer"] = .string(customer) }
-            if let charge = get(.paymentIntent, intentID)?["latest_charge"].string {
-                change(.charge, charge) { $0["customer"] = .string(customer) }
+            world.change(.paymentIntent, intentID) { $0["customer"] = .string(customer) }
+            if let charge = world.get(.paymentIntent, intentID)?["latest_charge"].string {
+                world.change(.charge, charge) { $0["customer"] = .string(customer) }
             }
         }
-        if let customer, saves { attachUnchecked(method["id"].text, to: customer) }
+        if let customer, saves {
+            PaymentMethods.attachUnchecked(&world, method["id"].text, to: customer)
+        }
         return complete(
+            &world,
             session,
             form,
             customer: customer,
@@ -120,7 +138,8 @@ extension World {
         ) { $0["payment_intent"] = JSON(intentID) }
     }
 
-    private mutating func saveCard(
+    private static func saveCard(
+        _ world: inout World,
         _ session: JSON,
         _ form: CheckoutForm,
         method: JSON
@@ -129,39 +148,57 @@ extension World {
         if card.challenge != .never, !form.isAuthenticated { return .requiresAuthentication }
         if card.declinesAttachment, let decline = card.decline { return .declined(decline) }
         if form.isAuthenticated {
-            change(.paymentMethod, method["id"].text) { $0["_set_up"] = true }
+            world.change(.paymentMethod, method["id"].text) { $0["_set_up"] = true }
         }
-        let customer = customer(of: session, form, isNeeded: true)
-        if let customer { attachUnchecked(method["id"].text, to: customer) }
+        let customer = customer(&world, of: session, form, isNeeded: true)
+        if let customer { PaymentMethods.attachUnchecked(&world, method["id"].text, to: customer) }
         let data = session["_setup_intent_data"]
-        let made = addSetupIntent(
+        let made = SetupIntents.add(
+            &world,
             customer: customer,
             metadata: data["metadata"].members == nil ? [:] : data["metadata"]
         )
-        let setup = change(.setupIntent, made["id"].text) { setup in
+        let setup = world.change(.setupIntent, made["id"].text) { setup in
             setup["status"] = "succeeded"
             setup["description"] = data["description"]
             setup["payment_method"] = method["id"]
         }
-        emit("setup_intent.succeeded", setup)
-        return complete(session, form, customer: customer, paymentStatus: "no_payment_required") {
+        world.emit("setup_intent.succeeded", setup)
+        return complete(
+            &world,
+            session,
+            form,
+            customer: customer,
+            paymentStatus: "no_payment_required"
+        ) {
             $0["setup_intent"] = setup["id"]
         }
     }
 
-    private mutating func startSubscription(
+    private static func startSubscription(
+        _ world: inout World,
         _ session: JSON,
         _ form: CheckoutForm,
         method: JSON
     ) throws -> CheckoutOutcome {
         let data = session["_subscription_data"]
-        var order = subscriptionOrder(session, customer: session["customer"].reference ?? "")
-        let due = dueNow(order)
+        var order = subscriptionOrder(world, session, customer: session["customer"].reference ?? "")
+        let due = dueNow(world, order)
         let card = form.details.card
         guard !card.isBankDebit else { return .declined(.generic) }
         if due > 0 {
-            let id = intent(of: session, amount: due, data: ["setup_future_usage": "off_session"])
-            switch attempt(id, with: method, isAuthenticated: form.isAuthenticated) {
+            let id = intent(
+                &world,
+                of: session,
+                amount: due,
+                data: ["setup_future_usage": "off_session"]
+            )
+            switch PaymentIntents.attempt(
+                &world,
+                id,
+                with: method,
+                isAuthenticated: form.isAuthenticated
+            ) {
             case .succeeded, .processing: order.paidBy = id
             case .declined(let decline): return .declined(decline)
             case .requiresAction: return .requiresAuthentication
@@ -171,26 +208,27 @@ extension World {
         } else if card.declinesAttachment, let decline = card.decline {
             return .declined(decline)
         }
-        guard let customer = customer(of: session, form, isNeeded: true) else {
+        guard let customer = customer(&world, of: session, form, isNeeded: true) else {
             throw APIError.invalid("The session has no customer.")
         }
         order.customer = customer
         if let id = order.paidBy {
-            change(.paymentIntent, id) { $0["customer"] = .string(customer) }
-            if let charge = get(.paymentIntent, id)?["latest_charge"].string {
-                change(.charge, charge) { $0["customer"] = .string(customer) }
+            world.change(.paymentIntent, id) { $0["customer"] = .string(customer) }
+            if let charge = world.get(.paymentIntent, id)?["latest_charge"].string {
+                world.change(.charge, charge) { $0["customer"] = .string(customer) }
             }
         }
-        attachUnchecked(method["id"].text, to: customer)
+        PaymentMethods.attachUnchecked(&world, method["id"].text, to: customer)
         order.paymentMethod = method["id"].string
         order.description = data["description"].string
-        let subscription = try subscribe(order)
+        let subscription = try Subscriptions.create(&world, order)
         let invoice = subscription["latest_invoice"]
         return complete(
+            &world,
             session,
             form,
             customer: customer,
-            paymentStatus: due > 0 ? "paid" : policy.freeTrialPaymentStatus
+            paymentStatus: due > 0 ? "paid" : world.policy.freeTrialPaymentStatus
         ) { session in
             session["subscription"] = subscription["id"]
             session["invoice"] = invoice
@@ -198,8 +236,8 @@ extension World {
     }
 
     /// What the first invoice will come to, after the customer's balance.
-    private func dueNow(_ order: SubscriptionOrder) -> Int {
-        let lines = firstLines(order, subscription: nil, items: [])
+    private static func dueNow(_ world: World, _ order: SubscriptionOrder) -> Int {
+        let lines = SubscriptionOrder.firstLines(world, order, subscription: nil, items: [])
         let coupon = order.discounts.first?.coupon ?? .null
         let products = coupon["_applies_to"]["products"].array?.compactMap(\.string)
         let discountable = lines.map { line in
@@ -207,16 +245,20 @@ extension World {
             let isMeant = products.map { $0.contains(product) } ?? true
             return isMeant && !line.isProration ? line.amount : 0
         }
-        let off = Self.shares(of: coupon, on: discountable)
+        let off = Discounts.shares(of: coupon, on: discountable)
         let total = lines.indices.map { index in
             let net = lines[index].amount - off[index]
             let own = lines[index].taxRates
             return net + TaxShare.added(to: net, rates: own.isEmpty ? order.taxRates : own)
         }.reduce(0, +)
-        return max(0, total + (get(.customer, order.customer)?["balance"].count ?? 0))
+        return max(0, total + (world.get(.customer, order.customer)?["balance"].count ?? 0))
     }
 
-    private func subscriptionOrder(_ session: JSON, customer: String) -> SubscriptionOrder {
+    private static func subscriptionOrder(
+        _ world: World,
+        _ session: JSON,
+        customer: String
+    ) -> SubscriptionOrder {
         let data = session["_subscription_data"]
         let lines = session["_line_items"].elements.map { line in
             SubscriptionOrder.Item(
@@ -237,7 +279,7 @@ extension World {
         order.anchor = data["billing_cycle_anchor"].int
         order.proratesToAnchor = data["proration_behavior"].string != "none"
         order.session = session["id"].string
-        if let coupon = get(.coupon, session["_coupon"].string) {
+        if let coupon = world.get(.coupon, session["_coupon"].string) {
             order.discounts = [
                 DiscountChoice(coupon: coupon, promotionCode: session["_promotion_code"].string)
             ]
@@ -248,13 +290,19 @@ extension World {
     // MARK: - What they share
 
     /// The session's intent, made at the first try and used again after a decline.
-    private mutating func intent(of session: JSON, amount: Int, data: JSON) -> String {
-        if let id = session["_payment_intent"].string, get(.paymentIntent, id) != nil {
+    private static func intent(
+        _ world: inout World,
+        of session: JSON,
+        amount: Int,
+        data: JSON
+    ) -> String {
+        if let id = session["_payment_intent"].string, world.get(.paymentIntent, id) != nil {
             // A promotion code may have changed it since.
-            change(.paymentIntent, id) { $0["amount"] = .int(amount) }
+            world.change(.paymentIntent, id) { $0["amount"] = .int(amount) }
             return id
         }
-        var intent = addIntent(
+        var intent = PaymentIntents.add(
+            &world,
             amount: amount,
             currency: session["currency"].text,
             customer: session["customer"].reference,
@@ -266,32 +314,34 @@ extension World {
         for name in ["receipt_email", "statement_descriptor", "statement_descriptor_suffix"] {
             intent[name] = data[name]
         }
-        put(.paymentIntent, intent)
-        change(.checkoutSession, session["id"].text) { $0["_payment_intent"] = intent["id"] }
+        world.put(.paymentIntent, intent)
+        world.change(.checkoutSession, session["id"].text) { $0["_payment_intent"] = intent["id"] }
         return intent["id"].text
     }
 
     /// The customer who pays: the session's, with the email they typed, or a new one if needed.
-    private mutating func customer(
+    private static func customer(
+        _ world: inout World,
         of session: JSON,
         _ form: CheckoutForm,
         isNeeded: Bool
     ) -> String? {
         let details = form.details
         if let id = session["customer"].reference {
-            change(.customer, id, event: "customer.updated") { customer in
+            world.change(.customer, id, event: "customer.updated") { customer in
                 if let email = details.email { customer["email"] = .string(email) }
                 if customer["name"].isNull { customer["name"] = JSON(details.name) }
             }
             return id
         }
         guard isNeeded else { return nil }
-        var customer = addCustomer(email: details.email, name: details.name)
+        var customer = Customers.add(&world, email: details.email, name: details.name)
         customer["currency"] = session["currency"]
-        return add(.customer, customer, event: "customer.created")["id"].string
+        return world.add(.customer, customer, event: "customer.created")["id"].string
     }
 
-    private mutating func complete(
+    private static func complete(
+        _ world: inout World,
         _ session: JSON,
         _ form: CheckoutForm,
         customer: String?,
@@ -304,7 +354,7 @@ extension World {
             nulls: "city line1 line2 state",
             ["country": JSON(details.country), "postal_code": JSON(details.postalCode)]
         )
-        let done = change(.checkoutSession, id) { session in
+        let done = world.change(.checkoutSession, id) { session in
             session["status"] = "complete"
             session["payment_status"] = .string(paymentStatus)
             session["url"] = .null
@@ -318,33 +368,34 @@ extension World {
             )
             body(&session)
         }
-        if session["mode"].string == "payment", let coupon = get(.coupon, session["_coupon"].string)
+        if session["mode"].string == "payment",
+            let coupon = world.get(.coupon, session["_coupon"].string)
         {
             let choice = DiscountChoice(
                 coupon: coupon,
                 promotionCode: session["_promotion_code"].string
             )
-            _ = redeem(choice, customer: customer, session: id)
+            _ = Discounts.redeem(&world, choice, customer: customer, session: id)
         }
         if let link = session["payment_link"].string {
-            change(.paymentLink, link) { link in
+            world.change(.paymentLink, link) { link in
                 guard link["restrictions"]["completed_sessions"]["limit"].int != nil else { return }
                 let count = link["restrictions"]["completed_sessions"]["count"].count + 1
                 link["restrictions"]["completed_sessions"]["count"] = .int(count)
             }
         }
         if session["invoice_creation"]["enabled"].bool == true, let customer {
-            invoicePayment(of: done, customer: customer)
+            invoicePayment(&world, of: done, customer: customer)
         }
-        emit("checkout.session.completed", get(.checkoutSession, id) ?? done)
+        world.emit("checkout.session.completed", world.get(.checkoutSession, id) ?? done)
         let url = session["success_url"].string
             .map { $0.replacing("{CHECKOUT_SESSION_ID}", with: id) }
         return .completed(successURL: url)
     }
 
     /// `invoice_creation`: a paid invoice for what was bought once, also where nothing was to be paid.
-    private mutating func invoicePayment(of session: JSON, customer: String) {
-        let instant = now(for: customer)
+    private static func invoicePayment(_ world: inout World, of session: JSON, customer: String) {
+        let instant = world.now(for: customer)
         let lines = session["_line_items"].elements.map { line in
             InvoiceLine(
                 amount: line["amount_subtotal"].count - line["amount_discount"].count,
@@ -356,7 +407,8 @@ extension World {
                 taxRates: line["_tax_rates"].elements
             )
         }
-        let invoice = addInvoice(
+        let invoice = Invoices.add(
+            &world,
             InvoiceOrder(
                 customer: customer,
                 subscription: nil,
@@ -370,10 +422,10 @@ extension World {
             )
         )
         let id = invoice["id"].text
-        finalize(id)
+        Invoices.finalize(&world, id)
         let intent = session["payment_intent"].string
-        if let intent { link(intent, to: id) }
-        markPaid(id, intent: intent)
-        change(.checkoutSession, session["id"].text) { $0["invoice"] = .string(id) }
+        if let intent { InvoicePayments.link(&world, intent, to: id) }
+        Invoices.markPaid(&world, id, intent: intent)
+        world.change(.checkoutSession, session["id"].text) { $0["invoice"] = .string(id) }
     }
 }

@@ -1,6 +1,8 @@
-extension World {
-    static let checkoutRoutes: [Route] = [
-        .post("checkout/sessions") { world, call in try world.createSession(&call) },
+/// Checkout Sessions: one visit of a customer to the hosted payment page.
+/// https://docs.stripe.com/api/checkout/sessions
+enum CheckoutSessions {
+    static let routes: [Route] = [
+        .post("checkout/sessions") { world, call in try create(&world, &call) },
         .get("checkout/sessions") { world, call in
             var filters: [String: String] = [:]
             for name in ["customer", "payment_intent", "payment_link", "subscription", "status"] {
@@ -29,7 +31,7 @@ extension World {
                         + "Checkout Session has a status of \(session["status"].text)."
                 )
             }
-            world.expireSession(call.ids[0])
+            expire(&world, call.ids[0])
             return try world.find(.checkoutSession, call.ids[0])
         },
         .get("checkout/sessions/:id/line_items") { world, call in
@@ -42,41 +44,48 @@ extension World {
     ]
 
     /// Ends a session that nobody paid.
-    mutating func expireSession(_ id: String) {
-        guard let session = get(.checkoutSession, id), session["status"].string == "open" else {
+    static func expire(_ world: inout World, _ id: String) {
+        guard let session = world.get(.checkoutSession, id), session["status"].string == "open"
+        else {
             return
         }
         if let intent = session["_payment_intent"].string {
-            cancelIntent(intent, reason: "expired")
+            PaymentIntents.cancel(&world, intent, reason: "expired")
         }
-        let expired = change(.checkoutSession, id) { session in
+        let expired = world.change(.checkoutSession, id) { session in
             session["status"] = "expired"
             session["url"] = .null
         }
-        emit("checkout.session.expired", expired)
+        world.emit("checkout.session.expired", expired)
     }
 
-    mutating func expireSessionIfDue(_ id: String) {
-        guard let session = get(.checkoutSession, id),
-            session["expires_at"].count <= now(for: session["customer"].reference)
+    static func expireIfDue(_ world: inout World, _ id: String) {
+        guard let session = world.get(.checkoutSession, id),
+            session["expires_at"].count <= world.now(for: session["customer"].reference)
         else { return }
-        expireSession(id)
+        expire(&world, id)
     }
 
     /// One line of what is bought. https://docs.stripe.com/api/checkout/sessions/line_items
-    mutating func checkoutLine(_ price: JSON, quantity: Int, taxRates: [JSON] = []) -> JSON {
-        let amount = Self.amount(of: price, quantity)
+    static func lineItem(
+        _ world: inout World,
+        _ price: JSON,
+        quantity: Int,
+        taxRates: [JSON] = []
+    ) -> JSON {
+        let amount = Prices.amount(of: price, quantity)
         var line = JSON.object(
             nulls: "adjustable_quantity metadata",
             [
-                "id": .string("li_" + random.token(24)), "object": "item",
+                "id": .string("li_" + world.random.token(24)), "object": "item",
                 "amount_discount": 0, "amount_subtotal": .int(amount), "amount_tax": 0,
                 "amount_total": .int(amount), "currency": price["currency"],
-                "description": .string(productName(of: price)), "discounts": [], "price": price,
+                "description": .string(Products.name(world, of: price)), "discounts": [],
+                "price": price,
                 "quantity": .int(quantity), "taxes": [], "_tax_rates": .array(taxRates),
             ]
         )
-        Self.tax(&line)
+        tax(&line)
         return line
     }
 

@@ -1,6 +1,8 @@
-extension World {
-    static let paymentLinkRoutes: [Route] = [
-        .post("payment_links") { world, call in try world.createPaymentLink(&call) },
+/// Payment links: addresses that make a Checkout Session for each visit.
+/// https://docs.stripe.com/api/payment-link
+enum PaymentLinks {
+    static let routes: [Route] = [
+        .post("payment_links") { world, call in try create(&world, &call) },
         .get("payment_links") { world, call in
             let isActive = try call.parameters.bool("active")
             return try world.list(.paymentLink, &call) { link in
@@ -14,7 +16,7 @@ extension World {
             try call.parameters.patchBool(&link, "allow_promotion_codes")
             try call.parameters.patch(&link, "inactive_message")
             try call.parameters.metadata(into: &link)
-            try world.readCompletion(&call.parameters, into: &link)
+            try readCompletion(&call.parameters, into: &link)
             let changed = link
             return world.change(.paymentLink, call.ids[0], event: "payment_link.updated") {
                 $0 = changed
@@ -30,17 +32,21 @@ extension World {
     ]
 
     /// https://docs.stripe.com/api/payment-link/object.
-    private mutating func createPaymentLink(_ call: inout Call) throws -> JSON {
+    private static func create(_ world: inout World, _ call: inout Call) throws -> JSON {
         let lines = try call.parameters.objects("line_items") { part in
-            let price = try price(in: &part)
+            let price = try Prices.price(&world, in: &part)
             part.ignore("adjustable_quantity")
-            return checkoutLine(price, quantity: try part.int("quantity", in: 1...999_999) ?? 1)
+            return CheckoutSessions.lineItem(
+                &world,
+                price,
+                quantity: try part.int("quantity", in: 1...999_999) ?? 1
+            )
         }
         guard let lines, let first = lines.first else {
             throw APIError.missing(parameter: "line_items")
         }
         let isSubscription = lines.contains { !$0["price"]["recurring"].isNull }
-        var link = blank(
+        var link = world.blank(
             .paymentLink,
             nulls: """
                 application application_fee_amount application_fee_percent consent_collection \
@@ -74,7 +80,7 @@ extension World {
             ]
         )
         link.remove("created")
-        link["url"] = .string("\(baseURL)/b/\(link["id"].text)")
+        link["url"] = .string("\(world.baseURL)/b/\(link["id"].text)")
         try call.parameters.metadata(into: &link)
         try call.parameters.patch(&link, "submit_type", "customer_creation", "inactive_message")
         try call.parameters.patchBool(&link, "allow_promotion_codes")
@@ -92,14 +98,14 @@ extension World {
             "phone_number_collection",
             "tax_id_collection"
         )
-        return add(.paymentLink, link, event: "payment_link.created")
+        return world.add(.paymentLink, link, event: "payment_link.created")
     }
 
-    private func readPaymentData(
+    private static func readPaymentData(
         _ parameters: inout Parameters,
         into link: inout JSON
     ) throws {
-        guard let data = try Self.readIntentData(&parameters) else { return }
+        guard let data = try CheckoutSessions.readIntentData(&parameters) else { return }
         guard link["_mode"].string == "payment" else {
             throw APIError.invalid(
                 "You can not pass `payment_intent_data` in `subscription` mode.",
@@ -113,7 +119,7 @@ extension World {
         )
     }
 
-    private func readSubscriptionData(
+    private static func readSubscriptionData(
         _ parameters: inout Parameters,
         into link: inout JSON
     ) throws {
@@ -132,7 +138,7 @@ extension World {
         if let data { link["subscription_data"] = data }
     }
 
-    private func readCompletion(
+    private static func readCompletion(
         _ parameters: inout Parameters,
         into link: inout JSON
     ) throws {
@@ -167,8 +173,12 @@ extension World {
 
     /// A visit to a link makes a session of its own.
     /// - Returns: the session, or `nil` if the link is no longer active.
-    mutating func visit(paymentLink id: String, _ query: [String: Form]) throws -> JSON? {
-        let link = try find(.paymentLink, id)
+    static func visit(
+        _ world: inout World,
+        paymentLink id: String,
+        _ query: [String: Form]
+    ) throws -> JSON? {
+        let link = try world.find(.paymentLink, id)
         let limit = link["restrictions"]["completed_sessions"]["limit"].int
         let completed = link["restrictions"]["completed_sessions"]["count"].count
         guard link["active"].bool == true, limit.map({ completed < $0 }) ?? true else { return nil }
@@ -176,7 +186,8 @@ extension World {
             guard case .text(let value)? = query[name], !value.isEmpty else { return nil }
             return value
         }
-        var session = try blankSession(
+        var session = try CheckoutSessions.blankSession(
+            &world,
             mode: link["_mode"].text,
             uiMode: "hosted_page",
             customer: nil,
@@ -197,12 +208,16 @@ extension World {
         if let days = link["subscription_data"]["trial_period_days"].int {
             session["_subscription_data"] = [
                 "metadata": link["subscription_data"]["metadata"],
-                "trial_end": .int(now + days * 86_400),
+                "trial_end": .int(world.now + days * 86_400),
             ]
         }
         session["_payment_intent_data"] = link["payment_intent_data"]
-        put(.checkoutSession, session)
-        schedule(.expireSession(session["id"].text), at: session["expires_at"].count, for: nil)
+        world.put(.checkoutSession, session)
+        world.schedule(
+            .expireSession(session["id"].text),
+            at: session["expires_at"].count,
+            for: nil
+        )
         return session
     }
 }

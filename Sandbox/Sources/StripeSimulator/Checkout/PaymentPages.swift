@@ -1,8 +1,9 @@
-extension World {
-    /// Undocumented calls by which the official command line pays a session without a browser.
-    static let paymentPageRoutes: [Route] = [
+/// Payment pages: undocumented calls by which the official command line pays a Checkout Session
+/// without a browser.
+enum PaymentPages {
+    static let routes: [Route] = [
         .get("payment_pages/:id") { world, call in
-            try world.paymentPage(call.ids[0])
+            try page(world, call.ids[0])
         },
         .post("payment_pages/:id/confirm") { world, call in
             let id = try call.parameters.required("payment_method")
@@ -16,22 +17,26 @@ extension World {
                     param: "expected_amount"
                 )
             }
-            let method = try world.paymentMethod(id)
-            var details = CardDetails(card: Self.card(of: method))
+            let method = try PaymentMethods.find(&world, id)
+            var details = CardDetails(card: PaymentMethods.card(of: method))
             details.email =
                 method["billing_details"]["email"].string
                 ?? session["customer_details"]["email"].string ?? "stripe@example.com"
             details.name = method["billing_details"]["name"].string
-            switch try world.pay(session: call.ids[0], CheckoutForm(details: details)) {
+            switch try CheckoutSessions.pay(
+                &world,
+                session: call.ids[0],
+                CheckoutForm(details: details)
+            ) {
             case .completed, .requiresAuthentication: break
             case .declined(let decline): throw APIError.card(decline)
             }
-            return try world.paymentPage(call.ids[0])
+            return try page(world, call.ids[0])
         },
     ]
 
-    private func paymentPage(_ id: String) throws -> JSON {
-        let session = try find(.checkoutSession, id)
+    private static func page(_ world: World, _ id: String) throws -> JSON {
+        let session = try world.find(.checkoutSession, id)
         return [
             "id": .string("ppage_" + id.suffix(24)), "object": "checkout.session",
             "session_id": .string(id), "status": session["status"],

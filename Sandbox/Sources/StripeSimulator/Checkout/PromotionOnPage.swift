@@ -1,29 +1,30 @@
 // A promotion code that the payer types on the Checkout page.
 // https://docs.stripe.com/payments/checkout/discounts
 
-extension World {
+extension CheckoutSessions {
     /// Applies the promotion code with these letters, or takes off what was applied if there are none.
     ///
     /// - Throws: a message for the payer.
-    mutating func redeemOnPage(_ code: String, session id: String) throws {
-        var session = try find(.checkoutSession, id)
+    static func redeemOnPage(_ world: inout World, _ code: String, session id: String) throws {
+        var session = try world.find(.checkoutSession, id)
         guard session["allow_promotion_codes"].bool == true else {
             throw APIError.invalid("This page takes no promotion codes.")
         }
         guard !code.isEmpty else {
             removeDiscount(from: &session)
-            put(.checkoutSession, session)
+            world.put(.checkoutSession, session)
             return
         }
         let customer = session["customer"].reference
-        let known = all(.promotionCode).last {
+        let known = world.all(.promotionCode).last {
             $0["code"].text.lowercased() == code && $0["active"].bool == true
         }
         guard let known else { throw APIError.invalid("This code is invalid.") }
-        try requireConditions(of: known, session, customer)
+        try requireConditions(world, of: known, session, customer)
         let choice: DiscountChoice
         do {
-            choice = try self.choice(
+            choice = try Discounts.choice(
+                world,
                 of: known,
                 customer: customer,
                 currency: session["currency"].string,
@@ -33,10 +34,11 @@ extension World {
             throw APIError.invalid("This code is expired or cannot be used here.")
         }
         apply(choice, to: &session)
-        put(.checkoutSession, session)
+        world.put(.checkoutSession, session)
     }
 
-    private func requireConditions(
+    private static func requireConditions(
+        _ world: World,
         of promotion: JSON,
         _ session: JSON,
         _ customer: String?
@@ -48,7 +50,7 @@ extension World {
             throw APIError.invalid("This order is too small for this code.")
         }
         if restrictions["first_time_transaction"].bool == true, let customer,
-            all(.charge).contains(where: {
+            world.all(.charge).contains(where: {
                 $0["customer"].string == customer && $0["paid"].bool == true
             })
         {
@@ -56,13 +58,13 @@ extension World {
         }
     }
 
-    private func removeDiscount(from session: inout JSON) {
+    private static func removeDiscount(from session: inout JSON) {
         var lines = session["_line_items"].elements
         for index in lines.indices {
             lines[index]["amount_discount"] = 0
-            Self.tax(&lines[index])
+            tax(&lines[index])
         }
-        Self.sum(&session, lines)
+        sum(&session, lines)
         session["discounts"] = .null
         session["_coupon"] = .null
         session["_promotion_code"] = .null

@@ -1,17 +1,17 @@
-extension World {
+extension CheckoutSessions {
     /// Makes a session from the parameters of a request.
     /// https://docs.stripe.com/api/checkout/sessions/create
-    mutating func createSession(_ call: inout Call) throws -> JSON {
+    static func create(_ world: inout World, _ call: inout Call) throws -> JSON {
         let modes = ["payment", "subscription", "setup"]
         guard let mode = try call.parameters.choice("mode", of: modes) else {
             throw APIError.missing(parameter: "mode")
         }
-        try Self.refuseMethodTypes(&call)
+        try PaymentIntents.refuseMethodTypes(&call)
         let uiMode = try uiMode(&call)
         let customer = try call.parameters.string("customer")
         let email = try call.parameters.string("customer_email")
         if let customer {
-            _ = try find(.customer, customer, param: "customer")
+            _ = try world.find(.customer, customer, param: "customer")
             guard email == nil else {
                 throw APIError.invalid(
                     "You may only specify one of these parameters: customer, customer_email.",
@@ -19,11 +19,12 @@ extension World {
                 )
             }
         }
-        let lines = try readLines(&call.parameters, mode: mode)
+        let lines = try readLines(&world, &call.parameters, mode: mode)
         if mode == "subscription", let customer, let currency = lines.first?["currency"].string {
-            try requireCurrency(currency, of: customer)
+            try Currencies.require(world, currency, of: customer)
         }
         var session = try blankSession(
+            &world,
             mode: mode,
             uiMode: uiMode,
             customer: customer,
@@ -31,8 +32,8 @@ extension World {
             lines: lines
         )
         try readPages(&call.parameters, into: &session, uiMode: uiMode)
-        try readDetails(&call.parameters, into: &session, mode: mode)
-        let instant = now(for: customer)
+        try readDetails(world, &call.parameters, into: &session, mode: mode)
+        let instant = world.now(for: customer)
         if let expiry = try call.parameters.int("expires_at") {
             guard (instant + 1_800...instant + 86_400).contains(expiry) else {
                 throw APIError.invalid(
@@ -43,7 +44,8 @@ extension World {
             }
             session["expires_at"] = .int(expiry)
         }
-        let chosen = try readDiscounts(
+        let chosen = try Discounts.read(
+            world,
             &call.parameters,
             customer: customer,
             currency: session["currency"].string
@@ -61,8 +63,8 @@ extension World {
             apply(chosen[0], to: &session)
         }
         ignoreAppearance(&call.parameters)
-        put(.checkoutSession, session)
-        schedule(
+        world.put(.checkoutSession, session)
+        world.schedule(
             .expireSession(session["id"].text),
             at: session["expires_at"].count,
             for: customer
@@ -71,19 +73,19 @@ extension World {
     }
 
     /// Takes a coupon off what a session costs.
-    func apply(_ choice: DiscountChoice, to session: inout JSON) {
+    static func apply(_ choice: DiscountChoice, to session: inout JSON) {
         let products = choice.coupon["_applies_to"]["products"].array?.compactMap(\.string)
         var lines = session["_line_items"].elements
         let amounts = lines.map { line -> Int in
             let product = line["price"]["product"].reference ?? ""
             return products.map { $0.contains(product) } ?? true ? line["amount_subtotal"].count : 0
         }
-        let shares = Self.shares(of: choice.coupon, on: amounts)
+        let shares = Discounts.shares(of: choice.coupon, on: amounts)
         for (index, share) in shares.enumerated() {
             lines[index]["amount_discount"] = .int(share)
-            Self.tax(&lines[index])
+            tax(&lines[index])
         }
-        Self.sum(&session, lines)
+        sum(&session, lines)
         session["discounts"] = [
             [
                 "coupon": choice.promotionCode == nil ? choice.coupon["id"] : .null,
@@ -95,7 +97,7 @@ extension World {
     }
 
     /// The names changed with 2026-03-25.dahlia; each version refuses the other's.
-    private func uiMode(_ call: inout Call) throws -> String {
+    private static func uiMode(_ call: inout Call) throws -> String {
         let isOld = call.apiVersion < "2026-03-25"
         let modes =
             isOld
@@ -104,12 +106,13 @@ extension World {
         return try call.parameters.choice("ui_mode", of: modes) ?? modes[0]
     }
 
-    private mutating func readLines(
+    private static func readLines(
+        _ world: inout World,
         _ parameters: inout Parameters,
         mode: String
     ) throws -> [JSON] {
         let lines = try parameters.objects("line_items") { part in
-            let price = try price(in: &part)
+            let price = try Prices.price(&world, in: &part)
             let quantity = try part.int("quantity", in: 1...999_999) ?? 1
             if mode == "payment", !price["recurring"].isNull {
                 throw APIError.invalid(
@@ -124,9 +127,9 @@ extension World {
                     param: part.name("price")
                 )
             }
-            let rates = try readTaxRates(&part, "tax_rates") ?? []
+            let rates = try TaxRates.read(world, &part, "tax_rates") ?? []
             part.ignore("dynamic_tax_rates", "metadata")
-            var line = checkoutLine(price, quantity: quantity, taxRates: rates)
+            var line = lineItem(&world, price, quantity: quantity, taxRates: rates)
             let adjustable = try part.object("adjustable_quantity") { inner in
                 JSON.object([
                     "enabled": JSON(try inner.bool("enabled") ?? false),
@@ -159,20 +162,21 @@ extension World {
 
     /// A session of these lines, with every member that is not said otherwise.
     /// https://docs.stripe.com/api/checkout/sessions/object
-    mutating func blankSession(
+    static func blankSession(
+        _ world: inout World,
         mode: String,
         uiMode: String,
         customer: String?,
         email: String?,
         lines: [JSON]
     ) throws -> JSON {
-        let id = newID(.checkoutSession)
-        let instant = now(for: customer)
-        let known = get(.customer, customer)
+        let id = world.newID(.checkoutSession)
+        let instant = world.now(for: customer)
+        let known = world.get(.customer, customer)
         let isHosted = uiMode.hasPrefix("hosted")
         let isSetup = mode == "setup"
         let address = known?["email"].string ?? email
-        var session = blank(
+        var session = world.blank(
             .checkoutSession,
             id: id,
             created: instant,
@@ -219,16 +223,17 @@ extension World {
                 "total_details": isSetup
                     ? .null : ["amount_discount": 0, "amount_shipping": 0, "amount_tax": 0],
                 "ui_mode": .string(uiMode),
-                "url": isHosted ? .string("\(baseURL)/c/pay/\(id)") : .null,
-                "client_secret": isHosted ? .null : .string("\(id)_secret_\(random.token(40))"),
+                "url": isHosted ? .string("\(world.baseURL)/c/pay/\(id)") : .null,
+                "client_secret": isHosted
+                    ? .null : .string("\(id)_secret_\(world.random.token(40))"),
                 "_line_items": [],
             ]
         )
-        if !isSetup { Self.sum(&session, lines) }
+        if !isSetup { sum(&session, lines) }
         return session
     }
 
-    private func readPages(
+    private static func readPages(
         _ parameters: inout Parameters,
         into session: inout JSON,
         uiMode: String
@@ -249,7 +254,8 @@ extension World {
         }
     }
 
-    private mutating func readDetails(
+    private static func readDetails(
+        _ world: World,
         _ parameters: inout Parameters,
         into session: inout JSON,
         mode: String
@@ -274,7 +280,7 @@ extension World {
             )
         }
         try parameters.patchBool(&session, "allow_promotion_codes")
-        try readChildren(&parameters, into: &session, mode: mode)
+        try readChildren(world, &parameters, into: &session, mode: mode)
         let invoices = try parameters.object("invoice_creation") { part in
             let isEnabled = try part.bool("enabled") ?? false
             part.ignore("invoice_data")
@@ -317,31 +323,32 @@ extension World {
     }
 
     /// Reads the fields of the session's payment intent, setup intent or subscription to come.
-    private func readChildren(
+    private static func readChildren(
+        _ world: World,
         _ parameters: inout Parameters,
         into session: inout JSON,
         mode: String
     ) throws {
-        let intent = try Self.readIntentData(&parameters)
+        let intent = try readIntentData(&parameters)
         let setup = try parameters.object("setup_intent_data") { part in
             var setup: JSON = ["metadata": [:]]
             try part.metadata(into: &setup)
             try part.patch(&setup, "description")
             return setup
         }
-        let instant = now(for: session["customer"].reference)
+        let instant = world.now(for: session["customer"].reference)
         let subscription = try parameters.object("subscription_data") { part in
             var data: JSON = ["metadata": [:]]
             try part.metadata(into: &data)
             try part.patch(&data, "description", "proration_behavior")
-            data["trial_end"] = JSON(try trialEnd(&part, now: instant))
+            data["trial_end"] = JSON(try SubscriptionOrder.trialEnd(&part, now: instant))
             data["billing_cycle_anchor"] = JSON(try part.int("billing_cycle_anchor"))
             try part.object("trial_settings") { inner in
                 try inner.object("end_behavior") { behavior in
                     try behavior.patch(&data, "missing_payment_method")
                 }
             }
-            data["tax_rates"] = .array(try readTaxRates(&part, "default_tax_rates") ?? [])
+            data["tax_rates"] = .array(try TaxRates.read(world, &part, "default_tax_rates") ?? [])
             part.ignore("billing_mode", "invoice_settings")
             return data
         }
@@ -365,12 +372,12 @@ extension World {
         var lines = session["_line_items"].elements
         for index in lines.indices where lines[index]["_tax_rates"].elements.isEmpty {
             lines[index]["_tax_rates"] = .array(rates)
-            Self.tax(&lines[index])
+            tax(&lines[index])
         }
-        Self.sum(&session, lines)
+        sum(&session, lines)
     }
 
-    private func ignoreAppearance(_ parameters: inout Parameters) {
+    private static func ignoreAppearance(_ parameters: inout Parameters) {
         parameters.ignore(
             "adaptive_pricing",
             "allowed_payment_method_types",

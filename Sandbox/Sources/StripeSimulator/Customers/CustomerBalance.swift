@@ -1,12 +1,12 @@
-// Credit and debt of a customer, which their invoices use up.
-// https://docs.stripe.com/billing/customer/balance
-
-extension World {
+/// Credit and debt of a customer, which their invoices use up.
+/// https://docs.stripe.com/billing/customer/balance
+enum CustomerBalance {
     /// Moves a customer's balance and notes why.
     ///
     /// - Parameter amount: minor units; less than zero is credit.
     @discardableResult
-    mutating func moveBalance(
+    static func move(
+        _ world: inout World,
         of customer: String,
         by amount: Int,
         type: String,
@@ -15,14 +15,15 @@ extension World {
         creditNote: String? = nil,
         description: String? = nil
     ) -> JSON {
-        guard let before = get(.customer, customer), before["deleted"].bool != true else {
+        guard let before = world.get(.customer, customer), before["deleted"].bool != true else {
             return .null
         }
-        change(.customer, customer, event: "customer.updated") { customer in
+        world.change(.customer, customer, event: "customer.updated") { customer in
             customer["balance"] = .int(before["balance"].count + amount)
             if customer["currency"].isNull { customer["currency"] = .string(currency) }
         }
-        return noteBalance(
+        return note(
+            &world,
             of: customer,
             movedBy: amount,
             type: type,
@@ -36,7 +37,8 @@ extension World {
     /// Notes why a balance is what it is now.
     /// https://docs.stripe.com/api/customer_balance_transactions/object
     @discardableResult
-    mutating func noteBalance(
+    static func note(
+        _ world: inout World,
         of customer: String,
         movedBy amount: Int,
         type: String,
@@ -45,10 +47,10 @@ extension World {
         creditNote: String? = nil,
         description: String? = nil
     ) -> JSON {
-        let holder = get(.customer, customer) ?? .null
-        let transaction = blank(
+        let holder = world.get(.customer, customer) ?? .null
+        let transaction = world.blank(
             .customerBalanceTransaction,
-            created: now(for: customer),
+            created: world.now(for: customer),
             nulls: "checkout_session customer_account",
             [
                 "amount": .int(amount), "credit_note": JSON(creditNote),
@@ -58,19 +60,23 @@ extension World {
                 "type": .string(type),
             ]
         )
-        put(.customerBalanceTransaction, transaction)
+        world.put(.customerBalanceTransaction, transaction)
         return transaction
     }
 
-    private func findMovement(_ id: String, of customer: String) throws -> JSON {
-        let movement = try find(.customerBalanceTransaction, id)
+    private static func findMovement(
+        _ world: World,
+        _ id: String,
+        of customer: String
+    ) throws -> JSON {
+        let movement = try world.find(.customerBalanceTransaction, id)
         guard movement["customer"].string == customer else {
             throw APIError.noSuch(Kind.customerBalanceTransaction.noun, id)
         }
         return movement
     }
 
-    static let customerBalanceRoutes: [Route] = [
+    static let routes: [Route] = [
         .post("customers/:id/balance_transactions") { world, call in
             let customer = try world.find(.customer, call.ids[0])
             guard let amount = try call.parameters.int("amount", in: -99_999_999...99_999_999)
@@ -87,7 +93,8 @@ extension World {
             try call.parameters.metadata(into: &noted)
             let description = try call.parameters.string("description", maximum: 350)
             try call.parameters.finish()
-            var made = world.moveBalance(
+            var made = move(
+                &world,
                 of: call.ids[0],
                 by: amount,
                 type: "adjustment",
@@ -112,10 +119,10 @@ extension World {
             }
         },
         .get("customers/:id/balance_transactions/:id") { world, call in
-            try world.findMovement(call.ids[1], of: call.ids[0])
+            try findMovement(world, call.ids[1], of: call.ids[0])
         },
         .post("customers/:id/balance_transactions/:id") { world, call in
-            var movement = try world.findMovement(call.ids[1], of: call.ids[0])
+            var movement = try findMovement(world, call.ids[1], of: call.ids[0])
             try call.parameters.patch(&movement, "description")
             try call.parameters.metadata(into: &movement)
             world.put(.customerBalanceTransaction, movement)

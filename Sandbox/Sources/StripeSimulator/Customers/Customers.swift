@@ -1,13 +1,16 @@
-extension World {
+/// Customers: the people and companies who pay. https://docs.stripe.com/api/customers
+enum Customers {
     /// Makes a customer. https://docs.stripe.com/api/customers/object
-    mutating func addCustomer(
+    static func add(
+        _ world: inout World,
         id: String? = nil,
         email: String? = nil,
         name: String? = nil,
         testClock: String? = nil
     ) -> JSON {
-        let created = testClock.flatMap { get(.testClock, $0)?["frozen_time"].int } ?? now
-        return blank(
+        let created =
+            testClock.flatMap { world.get(.testClock, $0)?["frozen_time"].int } ?? world.now
+        return world.blank(
             .customer,
             id: id,
             created: created,
@@ -17,7 +20,7 @@ extension World {
                 """,
             [
                 "balance": 0, "delinquent": false, "email": JSON(email), "name": JSON(name),
-                "invoice_prefix": .string(random.token(8).uppercased()),
+                "invoice_prefix": .string(world.random.token(8).uppercased()),
                 "invoice_settings": .object(
                     nulls: "custom_fields default_payment_method footer rendering_options",
                     [:]
@@ -28,23 +31,29 @@ extension World {
         )
     }
 
-    static let customerRoutes: [Route] = [
+    static let routes: [Route] = [
         .post("customers") { world, call in
             let clock = try call.parameters.string("test_clock")
             if let clock { _ = try world.find(.testClock, clock, param: "test_clock") }
-            var customer = world.addCustomer(testClock: clock)
+            var customer = add(&world, testClock: clock)
             let id = customer["id"].text
             world.put(.customer, customer)
             let method = try call.parameters.string("payment_method")
             // A magic id stands for the payment method that it becomes, wherever it is named.
             let attached = try method.map {
-                (sent: $0, id: try world.attach($0, to: id, param: "payment_method")["id"].text)
+                (
+                    sent: $0,
+                    id: try PaymentMethods.attach(&world, $0, to: id, param: "payment_method")["id"]
+                        .text
+                )
             }
-            try world.read(&call.parameters, into: &customer, attached: attached)
+            try read(world, &call.parameters, into: &customer, attached: attached)
             world.put(.customer, customer)
             world.emit("customer.created", customer)
             let balance = customer["balance"].count
-            if balance != 0 { world.noteBalance(of: id, movedBy: balance, type: "initial") }
+            if balance != 0 {
+                CustomerBalance.note(&world, of: id, movedBy: balance, type: "initial")
+            }
             return world.get(.customer, id) ?? customer
         },
         .get("customers") { world, call in
@@ -65,20 +74,26 @@ extension World {
         .post("customers/:id") { world, call in
             let before = try world.find(.customer, call.ids[0])
             var customer = before
-            try world.read(&call.parameters, into: &customer)
+            try read(world, &call.parameters, into: &customer)
             let changed = customer
             world.change(.customer, call.ids[0], event: "customer.updated") { $0 = changed }
             let move = customer["balance"].count - before["balance"].count
             if move != 0 {
-                world.noteBalance(of: call.ids[0], movedBy: move, type: "adjustment")
+                CustomerBalance.note(&world, of: call.ids[0], movedBy: move, type: "adjustment")
             }
             return try world.find(.customer, call.ids[0])
         },
         .delete("customers/:id") { world, call in
             let customer = try world.find(.customer, call.ids[0])
             for subscription in world.all(.subscription)
-            where subscription["customer"].string == call.ids[0] && !world.isOver(subscription) {
-                world.cancelNow(subscription["id"].text, reason: "cancellation_requested")
+            where subscription["customer"].string == call.ids[0]
+                && !Subscriptions.isOver(subscription)
+            {
+                Subscriptions.cancelNow(
+                    &world,
+                    subscription["id"].text,
+                    reason: "cancellation_requested"
+                )
             }
             world.emit("customer.deleted", customer)
             let mark = world.delete(.customer, call.ids[0])
@@ -110,7 +125,8 @@ extension World {
     /// Reads what a create and an update have in common.
     ///
     /// - Parameter attached: the payment method that the same request attaches, and how it named it.
-    private func read(
+    private static func read(
+        _ world: World,
         _ parameters: inout Parameters,
         into customer: inout JSON,
         attached: (sent: String, id: String)? = nil
@@ -149,7 +165,7 @@ extension World {
             if let sent = try part.raw("default_payment_method") {
                 let method = sent == attached?.sent ? attached?.id ?? sent : sent
                 if !method.isEmpty {
-                    let found = try find(
+                    let found = try world.find(
                         .paymentMethod,
                         method,
                         param: part.name("default_payment_method")
@@ -173,17 +189,21 @@ extension World {
     }
 
     /// A new card for all of a customer's subscriptions.
-    mutating func setDefaultCard(_ details: CardDetails, customer: String) {
-        let method = addPaymentMethod(details)["id"].text
-        attachUnchecked(method, to: customer)
-        change(.customer, customer, event: "customer.updated") {
+    static func setDefaultCard(_ world: inout World, _ details: CardDetails, customer: String) {
+        let method = PaymentMethods.add(&world, details)["id"].text
+        PaymentMethods.attachUnchecked(&world, method, to: customer)
+        world.change(.customer, customer, event: "customer.updated") {
             $0["invoice_settings"]["default_payment_method"] = .string(method)
         }
-        for subscription in all(.subscription)
-        where subscription["customer"].string == customer && !isOver(subscription)
+        for subscription in world.all(.subscription)
+        where subscription["customer"].string == customer && !Subscriptions.isOver(subscription)
             && !subscription["default_payment_method"].isNull
         {
-            change(.subscription, subscription["id"].text, event: "customer.subscription.updated") {
+            world.change(
+                .subscription,
+                subscription["id"].text,
+                event: "customer.subscription.updated"
+            ) {
                 $0["default_payment_method"] = .string(method)
             }
         }

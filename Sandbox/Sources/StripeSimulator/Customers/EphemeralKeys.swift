@@ -1,8 +1,7 @@
-// Keys by which a device may look after one customer for an hour.
-// https://docs.stripe.com/payments/mobile/accept-payment#add-server-endpoint
-
-extension World {
-    static let ephemeralKeyRoutes: [Route] = [
+/// Keys by which a device may look after one customer for an hour.
+/// https://docs.stripe.com/payments/mobile/accept-payment#add-server-endpoint
+enum EphemeralKeys {
+    static let routes: [Route] = [
         .post("ephemeral_keys") { world, call in
             guard call.namesVersion else {
                 throw APIError.invalid(

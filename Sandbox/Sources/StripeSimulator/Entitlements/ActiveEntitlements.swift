@@ -1,12 +1,14 @@
-extension World {
+/// Active entitlements: the features that a customer has access to.
+/// https://docs.stripe.com/api/entitlements/active-entitlement
+enum ActiveEntitlements {
     /// Makes a customer's active entitlements those that the subscriptions give, one per feature,
     /// and announces the set if it changed.
-    mutating func refreshEntitlements(of customer: String, always: Bool = false) {
-        let before = activeEntitlements(of: customer)
+    static func refresh(_ world: inout World, of customer: String, always: Bool = false) {
+        let before = all(world, of: customer)
         var wanted: [String] = []
-        for subscription in all(.subscription)
+        for subscription in world.all(.subscription)
         where subscription["customer"].string == customer
-            && policy.entitlingStatuses.contains(subscription["status"].text)
+            && world.policy.entitlingStatuses.contains(subscription["status"].text)
         {
             for item in subscription["items"].elements {
                 for feature in item["_features"].elements.compactMap(\.string)
@@ -18,11 +20,11 @@ extension World {
         let held = before.compactMap { $0["feature"].string }
         guard Set(held) != Set(wanted) || always else { return }
         for entitlement in before where !wanted.contains(entitlement["feature"].text) {
-            _ = delete(.activeEntitlement, entitlement["id"].text)
+            _ = world.delete(.activeEntitlement, entitlement["id"].text)
         }
         for id in wanted where !held.contains(id) {
-            guard let feature = get(.feature, id) else { continue }
-            var entitlement = blank(
+            guard let feature = world.get(.feature, id) else { continue }
+            var entitlement = world.blank(
                 .activeEntitlement,
                 [
                     "feature": .string(id), "lookup_key": feature["lookup_key"],
@@ -31,21 +33,21 @@ extension World {
             )
             entitlement.remove("created")
             entitlement.remove("metadata")
-            put(.activeEntitlement, entitlement)
+            world.put(.activeEntitlement, entitlement)
         }
-        emit(
+        world.emit(
             "entitlements.active_entitlement_summary.updated",
-            summary(activeEntitlements(of: customer), of: customer),
+            summary(all(world, of: customer), of: customer),
             previous: ["entitlements": ["data": .array(before)]]
         )
     }
 
-    func activeEntitlements(of customer: String) -> [JSON] {
-        all(.activeEntitlement).filter { $0["_customer"].string == customer }
+    static func all(_ world: World, of customer: String) -> [JSON] {
+        world.all(.activeEntitlement).filter { $0["_customer"].string == customer }
     }
 
     /// The summary has no id and shows at most ten entitlements.
-    private func summary(_ entitlements: [JSON], of customer: String) -> JSON {
+    private static func summary(_ entitlements: [JSON], of customer: String) -> JSON {
         [
             "object": "entitlements.active_entitlement_summary", "customer": .string(customer),
             "livemode": false,
@@ -57,7 +59,7 @@ extension World {
         ]
     }
 
-    static let activeEntitlementRoutes: [Route] = [
+    static let routes: [Route] = [
         .get("entitlements/active_entitlements") { world, call in
             let customer = try call.parameters.required("customer")
             _ = try world.find(.customer, customer, param: "customer")

@@ -1,5 +1,6 @@
-extension World {
-    static let featureRoutes: [Route] = [
+/// Features: what products give access to. https://docs.stripe.com/api/entitlements/feature
+enum Features {
+    static let routes: [Route] = [
         .post("entitlements/features") { world, call in
             let key = try call.parameters.required("lookup_key", maximum: 80)
             let name = try call.parameters.required("name", maximum: 80)
@@ -13,7 +14,7 @@ extension World {
                     param: "lookup_key"
                 )
             }
-            var feature = world.addFeature(lookupKey: key, name: name)
+            var feature = add(&world, lookupKey: key, name: name)
             try call.parameters.metadata(into: &feature)
             world.put(.feature, feature)
             return feature
@@ -47,7 +48,7 @@ extension World {
             guard feature["active"].bool == true else {
                 throw APIError.invalid("This feature is archived.", param: "entitlement_feature")
             }
-            return world.attachFeature(feature, to: product["id"].text)
+            return attach(&world, feature, to: product["id"].text)
         },
         .get("products/:id/features") { world, call in
             let product = call.ids[0]
@@ -66,34 +67,39 @@ extension World {
     ]
 
     /// Makes a feature. https://docs.stripe.com/api/entitlements/feature
-    mutating func addFeature(id: String? = nil, lookupKey: String, name: String) -> JSON {
-        var feature = blank(
+    static func add(
+        _ world: inout World,
+        id: String? = nil,
+        lookupKey: String,
+        name: String
+    ) -> JSON {
+        var feature = world.blank(
             .feature,
             id: id,
             ["active": true, "lookup_key": .string(lookupKey), "name": .string(name)]
         )
         feature.remove("created")
-        put(.feature, feature)
+        world.put(.feature, feature)
         return feature
     }
 
-    mutating func attachFeature(_ feature: JSON, to product: String) -> JSON {
-        var attachment = blank(
+    static func attach(_ world: inout World, _ feature: JSON, to product: String) -> JSON {
+        var attachment = world.blank(
             .productFeature,
             ["entitlement_feature": feature, "_product": .string(product)]
         )
         attachment.remove("created")
         attachment.remove("metadata")
-        put(.productFeature, attachment)
+        world.put(.productFeature, attachment)
         return attachment
     }
 
     /// The features that come with a price's product now.
     ///
     /// Running subscriptions keep those of the beginning of their period.
-    func features(of price: JSON) -> [String] {
+    static func ids(_ world: World, of price: JSON) -> [String] {
         let product = price["product"].reference
-        return all(.productFeature).filter { $0["_product"].string == product }
+        return world.all(.productFeature).filter { $0["_product"].string == product }
             .compactMap { $0["entitlement_feature"]["id"].string }
     }
 }

@@ -20,78 +20,83 @@ struct Delivery: Hashable, Codable, Sendable {
     }
 }
 
-extension World {
-    mutating func enqueue(event: String, endpoint: String) {
-        for copy in 0...faults.repeats {
-            var delivery = Delivery(event: event, endpoint: endpoint, due: now)
+/// Deliveries: events on their way to webhook endpoints. https://docs.stripe.com/webhooks
+enum Deliveries {
+    static func enqueue(_ world: inout World, event: String, endpoint: String) {
+        for copy in 0...world.faults.repeats {
+            var delivery = Delivery(event: event, endpoint: endpoint, due: world.now)
             if copy > 0 { delivery.copy = "\(copy)" }
             let delay = delivery.chance(of: "delay")
-            if delay.happens(in: faults.delay) {
-                delivery.due += delay.amount(upTo: Int(faults.longestDelay / 1_000))
+            if delay.happens(in: world.faults.delay) {
+                delivery.due += delay.amount(upTo: Int(world.faults.longestDelay / 1_000))
             }
-            deliveries.append(delivery)
+            world.deliveries.append(delivery)
         }
     }
 
     /// Takes the next delivery that is to be tried now.
-    mutating func takeDelivery() -> Delivery? {
-        guard !faults.isPaused else { return nil }
-        let due = deliveries.indices.filter { deliveries[$0].due <= now }
-        var index = faults.isReversed ? due.last : due.first
-        if faults.reorder > 0 {
-            index = due.first { !letsOthersGoFirst(deliveries[$0]) } ?? index
+    static func takeNext(_ world: inout World) -> Delivery? {
+        guard !world.faults.isPaused else { return nil }
+        let due = world.deliveries.indices.filter { world.deliveries[$0].due <= world.now }
+        var index = world.faults.isReversed ? due.last : due.first
+        if world.faults.reorder > 0 {
+            index = due.first { !letsOthersGoFirst(world, world.deliveries[$0]) } ?? index
         }
         guard let index else { return nil }
-        return deliveries.remove(at: index)
+        return world.deliveries.remove(at: index)
     }
 
-    private func letsOthersGoFirst(_ delivery: Delivery) -> Bool {
-        delivery.attempts == 0 && delivery.chance(of: "reorder").happens(in: faults.reorder)
+    private static func letsOthersGoFirst(_ world: World, _ delivery: Delivery) -> Bool {
+        delivery.attempts == 0 && delivery.chance(of: "reorder").happens(in: world.faults.reorder)
     }
 
     /// Notes how an attempt went: a 2xx ends it, anything else puts it off or gives it up.
-    mutating func conclude(_ delivery: Delivery, delivered: Bool) {
+    static func conclude(_ world: inout World, _ delivery: Delivery, delivered: Bool) {
         if delivered {
-            change(.event, delivery.event) { event in
+            world.change(.event, delivery.event) { event in
                 event["pending_webhooks"] = .int(max(0, event["pending_webhooks"].count - 1))
             }
             return
         }
         guard delivery.attempts < Delivery.waits.count,
-            get(.webhookEndpoint, delivery.endpoint)?["status"].string == "enabled"
+            world.get(.webhookEndpoint, delivery.endpoint)?["status"].string == "enabled"
         else { return }
         var next = delivery
-        next.due = now + Delivery.waits[delivery.attempts]
+        next.due = world.now + Delivery.waits[delivery.attempts]
         next.attempts += 1
-        deliveries.append(next)
+        world.deliveries.append(next)
     }
 
     /// What is sent, and the secrets it is signed with; `nil` if the endpoint is gone.
     ///
     /// - Parameter wall: real time in UNIX seconds.
-    func message(
+    static func message(
+        _ world: World,
         for delivery: Delivery,
         wall: Int
     ) -> (url: String, body: String, secrets: [String])? {
-        guard let endpoint = get(.webhookEndpoint, delivery.endpoint),
-            endpoint["status"].string == "enabled", var event = get(.event, delivery.event)
+        guard let endpoint = world.get(.webhookEndpoint, delivery.endpoint),
+            endpoint["status"].string == "enabled", var event = world.get(.event, delivery.event)
         else { return nil }
         // The bytes are those of the first attempt, whoever has answered since.
         event["pending_webhooks"] = .int(
-            all(.webhookEndpoint).filter { Self.wants($0, event["type"].text) }.count
+            world.all(.webhookEndpoint).filter { WebhookEndpoints.wants($0, event["type"].text) }
+                .count
         )
         if let version = endpoint["api_version"].string { event["api_version"] = .string(version) }
         let shown = APIVersion(event["api_version"].text)?.shape(event) ?? event
-        return (endpoint["url"].text, shown.rendered, Self.secrets(of: endpoint, wall: wall))
+        return (
+            endpoint["url"].text, shown.rendered, WebhookEndpoints.secrets(of: endpoint, wall: wall)
+        )
     }
 
     /// Sends an event again, as the Dashboard's button does; the id stays.
-    mutating func resend(event: String) throws {
-        let type = try find(.event, event)["type"].text
-        for endpoint in all(.webhookEndpoint) where Self.wants(endpoint, type) {
-            var delivery = Delivery(event: event, endpoint: endpoint["id"].text, due: now)
-            delivery.copy = random.token(8)
-            deliveries.append(delivery)
+    static func resend(_ world: inout World, event: String) throws {
+        let type = try world.find(.event, event)["type"].text
+        for endpoint in world.all(.webhookEndpoint) where WebhookEndpoints.wants(endpoint, type) {
+            var delivery = Delivery(event: event, endpoint: endpoint["id"].text, due: world.now)
+            delivery.copy = world.random.token(8)
+            world.deliveries.append(delivery)
         }
     }
 }

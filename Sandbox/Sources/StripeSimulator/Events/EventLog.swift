@@ -3,7 +3,7 @@ extension World {
     /// https://docs.stripe.com/api/events/object
     mutating func emit(_ type: String, _ object: JSON, previous: JSON? = nil) {
         let instant = now(for: object["customer"].reference ?? customerID(of: object))
-        let endpoints = all(.webhookEndpoint).filter { Self.wants($0, type) }
+        let endpoints = all(.webhookEndpoint).filter { WebhookEndpoints.wants($0, type) }
         var data: JSON = ["object": object.stripped]
         if let previous { data["previous_attributes"] = previous }
         var event = blank(
@@ -21,7 +21,7 @@ extension World {
         event.remove("metadata")
         put(.event, event)
         for endpoint in endpoints {
-            enqueue(event: event["id"].text, endpoint: endpoint["id"].text)
+            Deliveries.enqueue(&self, event: event["id"].text, endpoint: endpoint["id"].text)
         }
     }
 
@@ -30,14 +30,15 @@ extension World {
     }
 }
 
-extension World {
-    static let eventRoutes: [Route] = [
+/// Events: what happened, as the API lists it. https://docs.stripe.com/api/events
+enum Events {
+    static let routes: [Route] = [
         .get("events") { world, call in
             let type = try call.parameters.string("type")
             let types = try call.parameters.strings("types")
             let isDelivered = try call.parameters.bool("delivery_success")
             return try world.list(.event, &call) { event in
-                (type.map { Self.matches($0, event["type"].text) } ?? true)
+                (type.map { matches($0, event["type"].text) } ?? true)
                     && (types.map { $0.contains(event["type"].text) } ?? true)
                     && (isDelivered.map { $0 == (event["pending_webhooks"].count == 0) } ?? true)
             }

@@ -14,8 +14,9 @@ extension StripeSimulator {
         let courier = Courier(timeout: configuration.deliveryTimeout)
         // An endpoint that did not answer in time is not kept waiting for again in this round.
         var silent: Set<String> = []
-        while let delivery = world.takeDelivery() {
-            guard let message = world.message(for: delivery, wall: configuration.wall()) else {
+        while let delivery = Deliveries.takeNext(&world) {
+            guard let message = Deliveries.message(world, for: delivery, wall: configuration.wall())
+            else {
                 continue
             }
             let faults = world.faults
@@ -23,7 +24,7 @@ extension StripeSimulator {
                 || delivery.chance(of: "drop").happens(in: faults.drop)
                 || silent.contains(delivery.endpoint)
             {
-                world.conclude(delivery, delivered: false)
+                Deliveries.conclude(&world, delivery, delivered: false)
                 isDirty = true
                 continue
             }
@@ -39,7 +40,7 @@ extension StripeSimulator {
                 isDelivered = false
             }
             if delivery.chance(of: "slow").happens(in: faults.slow) { isDelivered = false }
-            world.conclude(delivery, delivered: isDelivered)
+            Deliveries.conclude(&world, delivery, delivered: isDelivered)
             isDirty = true
         }
     }

@@ -1,11 +1,13 @@
 extension StripeSimulator {
     /// The types of events that `trigger` can bring about, each the end of a small story.
-    public static let triggers: [String] = World.triggers
+    public static let triggers: [String] = Trigger.events
 }
 
-extension World {
+/// Small stories, each of which ends in an event of a given type.
+/// https://docs.stripe.com/cli/trigger
+enum Trigger {
     /// The events that can be brought about by name; each is the end of a small story.
-    static let triggers: [String] = [
+    static let events: [String] = [
         "charge.dispute.closed", "charge.dispute.created", "charge.dispute.funds_reinstated",
         "charge.dispute.funds_withdrawn", "charge.dispute.updated", "charge.failed",
         "charge.pending", "charge.refund.updated", "charge.refunded", "charge.succeeded",
@@ -31,17 +33,18 @@ extension World {
     ]
 
     /// Plays the story that ends in an event, with objects of its own.
-    mutating func trigger(_ event: String) throws {
-        guard Self.triggers.contains(event) else {
+    static func run(_ world: inout World, _ event: String) throws {
+        guard events.contains(event) else {
             throw APIError.invalid(
                 "The event “\(event)” is not supported. Supported are: "
-                    + Self.triggers.joined(separator: ", ") + "."
+                    + events.joined(separator: ", ") + "."
             )
         }
-        let before = tables[.event]?.order.count ?? 0
-        try play(event)
-        perform(at: now)
-        guard all(.event).dropFirst(before).contains(where: { $0["type"].string == event }) else {
+        let before = world.tables[.event]?.order.count ?? 0
+        try play(&world, event)
+        world.perform(at: world.now)
+        guard world.all(.event).dropFirst(before).contains(where: { $0["type"].string == event })
+        else {
             throw APIError.invalid(
                 "The story was played, but “\(event)” did not come of it: this sandbox is set so "
                     + "that it does not happen."
@@ -49,47 +52,54 @@ extension World {
         }
     }
 
-    private mutating func play(_ event: String) throws {
+    private static func play(_ world: inout World, _ event: String) throws {
         let subject = event.split(separator: ".").first.map(String.init) ?? ""
         switch (event, subject) {
         case ("customer.updated", _):
-            let customer = triggerCustomer()
-            change(.customer, customer, event: "customer.updated") { $0["name"] = "Jenny Rosen" }
+            let customer = makeCustomer(&world)
+            world.change(.customer, customer, event: "customer.updated") {
+                $0["name"] = "Jenny Rosen"
+            }
         case ("customer.deleted", _):
-            let customer = triggerCustomer()
-            if let object = get(.customer, customer) { emit("customer.deleted", object) }
-            put(.customer, delete(.customer, customer))
-        case ("customer.created", _): _ = triggerCustomer()
-        case ("product.created", _), ("price.created", _): _ = triggerPrice(recurring: false)
+            let customer = makeCustomer(&world)
+            if let object = world.get(.customer, customer) {
+                world.emit("customer.deleted", object)
+            }
+            world.put(.customer, world.delete(.customer, customer))
+        case ("customer.created", _): _ = makeCustomer(&world)
+        case ("product.created", _), ("price.created", _): _ = makePrice(&world, recurring: false)
         case ("payment_method.attached", _):
-            let method = addPaymentMethod(CardDetails(card: .success))["id"].text
-            attachUnchecked(method, to: triggerCustomer())
-        case ("checkout.session.expired", _): expireSession(try triggerSession(recurring: false))
-        case (_, "subscription_schedule"): try triggerSchedule(event)
-        case (_, "refund"), ("charge.refund.updated", _): try triggerRefund(event)
+            let method = PaymentMethods.add(&world, CardDetails(card: .success))["id"].text
+            PaymentMethods.attachUnchecked(&world, method, to: makeCustomer(&world))
+        case ("checkout.session.expired", _):
+            CheckoutSessions.expire(&world, try makeSession(&world, recurring: false))
+        case (_, "subscription_schedule"): try playSchedule(&world, event)
+        case (_, "refund"), ("charge.refund.updated", _): try playRefund(&world, event)
         case ("payment_intent.requires_action", _), ("payment_intent.canceled", _):
-            try triggerIntent(event)
-        case (_, "checkout"), (_, "charge"), (_, "payment_intent"): try triggerPayment(event)
+            try playIntent(&world, event)
+        case (_, "checkout"), (_, "charge"), (_, "payment_intent"): try playPayment(&world, event)
         case ("invoiceitem.created", _):
             try tell(
+                &world,
                 "invoiceitems",
-                ["customer": triggerCustomer(), "amount": "500", "currency": "usd"]
+                ["customer": makeCustomer(&world), "amount": "500", "currency": "usd"]
             )
         case ("customer.subscription.pending_update_applied", _),
             ("customer.subscription.pending_update_expired", _):
-            try triggerPendingUpdate(event)
-        case (_, "entitlements"): try triggerEntitlements()
-        default: try triggerSubscription(event)
+            try playPendingUpdate(&world, event)
+        case (_, "entitlements"): try playEntitlements(&world)
+        default: try playSubscription(&world, event)
         }
     }
 
-    mutating func triggerCustomer() -> String {
-        add(.customer, addCustomer(email: "trigger@example.com"), event: "customer.created")["id"]
-            .text
+    static func makeCustomer(_ world: inout World) -> String {
+        let customer = Customers.add(&world, email: "trigger@example.com")
+        return world.add(.customer, customer, event: "customer.created")["id"].text
     }
 
-    mutating func triggerPrice(recurring: Bool) -> JSON {
-        let product = add(.product, addProduct(name: "Triggered"), event: "product.created")
+    static func makePrice(_ world: inout World, recurring: Bool) -> JSON {
+        let made = Products.add(&world, name: "Triggered")
+        let product = world.add(.product, made, event: "product.created")
         var cycle: JSON = .null
         if recurring {
             cycle = .object(
@@ -97,18 +107,24 @@ extension World {
                 ["interval": "month", "interval_count": 1, "usage_type": "licensed"]
             )
         }
-        let price = addPrice(
+        let price = Prices.add(
+            &world,
             product: product["id"].text,
             currency: "usd",
             unitAmount: 2_000,
             recurring: cycle
         )
-        return add(.price, price, event: "price.created")
+        return world.add(.price, price, event: "price.created")
     }
 
-    private mutating func triggerSession(recurring: Bool) throws -> String {
-        let line = checkoutLine(triggerPrice(recurring: recurring), quantity: 1)
-        var session = try blankSession(
+    private static func makeSession(_ world: inout World, recurring: Bool) throws -> String {
+        let line = CheckoutSessions.lineItem(
+            &world,
+            makePrice(&world, recurring: recurring),
+            quantity: 1
+        )
+        var session = try CheckoutSessions.blankSession(
+            &world,
             mode: recurring ? "subscription" : "payment",
             uiMode: "hosted_page",
             customer: nil,
@@ -116,11 +132,11 @@ extension World {
             lines: [line]
         )
         session["success_url"] = "https://example.com/success"
-        put(.checkoutSession, session)
+        world.put(.checkoutSession, session)
         return session["id"].text
     }
 
-    private mutating func triggerPayment(_ event: String) throws {
+    private static func playPayment(_ world: inout World, _ event: String) throws {
         let fails = ["charge.failed", "payment_intent.payment_failed"].contains(event)
         let card: TestCard? =
             switch event {
@@ -133,70 +149,80 @@ extension World {
             }
         var details = CardDetails(card: card ?? .success)
         details.email = "trigger@example.com"
-        let session = try triggerSession(recurring: false)
-        _ = try pay(session: session, CheckoutForm(details: details))
-        let intent = get(.checkoutSession, session)?["payment_intent"].string
-        if event.hasPrefix("checkout.session.async"), let intent { settlePayment(intent) }
-        guard let charge = get(.paymentIntent, intent)?["latest_charge"].string else { return }
+        let session = try makeSession(&world, recurring: false)
+        _ = try CheckoutSessions.pay(&world, session: session, CheckoutForm(details: details))
+        let intent = world.get(.checkoutSession, session)?["payment_intent"].string
+        if event.hasPrefix("checkout.session.async"), let intent {
+            PaymentIntents.settlePayment(&world, intent)
+        }
+        guard let charge = world.get(.paymentIntent, intent)?["latest_charge"].string else {
+            return
+        }
         switch event {
-        case "charge.refunded": _ = try refund(charge: charge)
-        case "charge.updated": try tell("charges/\(charge)", ["metadata[triggered]": "true"])
+        case "charge.refunded": _ = try Refunds.create(&world, charge: charge)
+        case "charge.updated":
+            try tell(&world, "charges/\(charge)", ["metadata[triggered]": "true"])
         case "charge.dispute.updated", "charge.dispute.closed", "charge.dispute.funds_reinstated":
-            try answerDispute(of: charge, isWon: event != "charge.dispute.closed")
+            try answerDispute(&world, of: charge, isWon: event != "charge.dispute.closed")
         default: break
         }
     }
 
     /// The merchant sends evidence, and the bank decides by it.
-    private mutating func answerDispute(of charge: String, isWon: Bool) throws {
-        perform(at: now)  // The dispute is opened as soon as the payment is through.
-        let dispute = all(.dispute).last { $0["charge"].string == charge }
+    private static func answerDispute(_ world: inout World, of charge: String, isWon: Bool) throws {
+        world.perform(at: world.now)  // The dispute is opened as soon as the payment is through.
+        let dispute = world.all(.dispute).last { $0["charge"].string == charge }
         try tell(
+            &world,
             "disputes/\(dispute?["id"].string ?? "")",
             ["evidence[uncategorized_text]": isWon ? "winning_evidence" : "losing_evidence"]
         )
     }
 
-    private mutating func triggerSubscription(_ event: String) throws {
-        let customer = triggerCustomer()
+    private static func playSubscription(_ world: inout World, _ event: String) throws {
+        let customer = makeCustomer(&world)
         let card: TestCard? =
             switch event {
             case "invoice.payment_failed": .named("pm_card_chargeCustomerFail")
             case "invoice.payment_action_required": .named("pm_card_authenticationRequired")
             default: .success
             }
-        setDefaultCard(CardDetails(card: card ?? .success), customer: customer)
-        if event == "invoice.upcoming" { return try triggerRenewal() }
+        Customers.setDefaultCard(&world, CardDetails(card: card ?? .success), customer: customer)
+        if event == "invoice.upcoming" { return try playRenewal(&world) }
         var order = SubscriptionOrder(
             customer: customer,
-            items: [SubscriptionOrder.Item(price: triggerPrice(recurring: true))]
+            items: [SubscriptionOrder.Item(price: makePrice(&world, recurring: true))]
         )
-        if event == "customer.subscription.trial_will_end" { order.trialEnd = now + 2 * 86_400 }
+        if event == "customer.subscription.trial_will_end" {
+            order.trialEnd = world.now + 2 * 86_400
+        }
         if event == "invoice.voided" {
-            let price = triggerPrice(recurring: true)["id"].text
+            let price = makePrice(&world, recurring: true)["id"].text
             let made = try tell(
+                &world,
                 "subscriptions",
                 [
                     "customer": customer, "items[0][price]": price,
                     "payment_behavior": "default_incomplete",
                 ]
             )
-            try tell("invoices/\(made["latest_invoice"].text)/void")
+            try tell(&world, "invoices/\(made["latest_invoice"].text)/void")
             return
         }
-        let made = try subscribe(order)
+        let made = try Subscriptions.create(&world, order)
         let id = made["id"].text
         switch event {
         case "invoice.updated":
-            let invoice = get(.subscription, id)?["latest_invoice"].reference ?? ""
-            try tell("invoices/\(invoice)", ["metadata[triggered]": "true"])
+            let invoice = world.get(.subscription, id)?["latest_invoice"].reference ?? ""
+            try tell(&world, "invoices/\(invoice)", ["metadata[triggered]": "true"])
         case "customer.subscription.updated":
-            change(.subscription, id, event: event) { $0["metadata"] = ["triggered": "true"] }
-        case "customer.subscription.deleted": cancelNow(id, reason: "cancellation_requested")
-        case "customer.subscription.paused": pause(id)
+            world.change(.subscription, id, event: event) { $0["metadata"] = ["triggered": "true"] }
+        case "customer.subscription.deleted":
+            Subscriptions.cancelNow(&world, id, reason: "cancellation_requested")
+        case "customer.subscription.paused": Subscriptions.pause(&world, id)
         case "customer.subscription.resumed":
-            pause(id)
-            try tell("subscriptions/\(id)/resume")
+            Subscriptions.pause(&world, id)
+            try tell(&world, "subscriptions/\(id)/resume")
         default: break
         }
     }

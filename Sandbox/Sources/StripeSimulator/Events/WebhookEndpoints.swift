@@ -1,15 +1,18 @@
-extension World {
+/// Webhook endpoints: the addresses that events are sent to.
+/// https://docs.stripe.com/api/webhook_endpoints
+enum WebhookEndpoints {
     /// Makes an endpoint that events are delivered to.
-    mutating func addEndpoint(
+    static func add(
+        _ world: inout World,
         url: String,
         secret: String? = nil,
         events: [String],
         apiVersion: String? = nil
     ) -> JSON {
-        let secret = secret ?? "whsec_" + random.token(32)
-        return add(
+        let secret = secret ?? "whsec_" + world.random.token(32)
+        return world.add(
             .webhookEndpoint,
-            blank(
+            world.blank(
                 .webhookEndpoint,
                 nulls: "application description",
                 [
@@ -20,18 +23,18 @@ extension World {
         )
     }
 
-    static let webhookEndpointRoutes: [Route] = [
+    static let routes: [Route] = [
         .post("webhook_endpoints") { world, call in
             let url = try call.parameters.required("url")
             guard let events = try call.parameters.strings("enabled_events"), !events.isEmpty else {
                 throw APIError.missing(parameter: "enabled_events")
             }
-            try Self.check(url: url)
+            try check(url: url)
             let version = try call.parameters.string("api_version")
             if let version, APIVersion(version) == nil {
                 throw APIError.invalid("Invalid API version: \(version)", param: "api_version")
             }
-            var endpoint = world.addEndpoint(url: url, events: events, apiVersion: version)
+            var endpoint = add(&world, url: url, events: events, apiVersion: version)
             try call.parameters.patch(&endpoint, "description")
             try call.parameters.metadata(into: &endpoint)
             call.parameters.ignore("connect")
@@ -46,7 +49,7 @@ extension World {
         .post("webhook_endpoints/:id") { world, call in
             var endpoint = try world.find(.webhookEndpoint, call.ids[0])
             if let url = try call.parameters.string("url") {
-                try Self.check(url: url)
+                try check(url: url)
                 endpoint["url"] = .string(url)
             }
             if let events = try call.parameters.strings("enabled_events") {

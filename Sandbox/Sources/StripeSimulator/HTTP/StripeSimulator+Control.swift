@@ -195,7 +195,7 @@ extension StripeSimulator {
             for endpoint in world.all(.webhookEndpoint) where endpoint["url"].string == url {
                 _ = world.delete(.webhookEndpoint, endpoint["id"].text)
             }
-            let endpoint = world.addEndpoint(url: url, events: types)
+            let endpoint = WebhookEndpoints.add(&world, url: url, events: types)
             return [
                 "id": endpoint["id"], "secret": endpoint["_secrets"].elements.last ?? .null,
             ]

@@ -30,7 +30,7 @@ extension StripeSimulator {
     }
 
     private func visit(paymentLink id: String, _ query: [String: Form]) -> Response {
-        guard let session = try? world.visit(paymentLink: id, query) else {
+        guard let session = try? PaymentLinks.visit(&world, paymentLink: id, query) else {
             return Pages.message(
                 title: "This link is no longer active",
                 text: "Contact the merchant if you think that this is a mistake.",

@@ -22,7 +22,7 @@ extension StripeSimulator {
                 action: "/redirect/authenticate/\(id)"
             )
         }
-        _ = try? world.authenticate(id, passes: answer == "complete")
+        _ = try? PaymentIntents.authenticate(&world, id, passes: answer == "complete")
         changed()
         let status = world.get(kind, id)?["status"].string
         let hasFailed = status == "requires_payment_method"

@@ -1,21 +1,20 @@
-// The balance: what came in becomes available after some days and goes to the bank.
-// https://docs.stripe.com/payouts
-
-extension World {
+/// The balance: what came in becomes available after some days and goes to the bank.
+/// https://docs.stripe.com/payouts
+enum Balance {
     /// Makes what is due available.
-    mutating func settleBalance() {
-        for transaction in all(.balanceTransaction)
+    static func settle(_ world: inout World) {
+        for transaction in world.all(.balanceTransaction)
         where transaction["status"].string == "pending"
-            && transaction["available_on"].count <= now
+            && transaction["available_on"].count <= world.now
         {
-            change(.balanceTransaction, transaction["id"].text) { $0["status"] = "available" }
+            world.change(.balanceTransaction, transaction["id"].text) { $0["status"] = "available" }
         }
     }
 
     /// What is in the balance, by status and currency, before it goes to the bank.
-    func balance(_ status: String) -> [String: Int] {
+    static func sums(_ world: World, _ status: String) -> [String: Int] {
         var sums: [String: Int] = [:]
-        for transaction in all(.balanceTransaction)
+        for transaction in world.all(.balanceTransaction)
         where transaction["status"].string == status {
             sums[transaction["currency"].text, default: 0] += transaction["net"].count
         }
@@ -23,18 +22,18 @@ extension World {
     }
 
     /// Sends everything that is available to the bank, a payout for each currency.
-    mutating func payOut() {
-        settleBalance()
-        for currency in balance("available").keys.sorted() {
-            let waiting = all(.balanceTransaction).filter {
+    static func payOut(_ world: inout World) {
+        settle(&world)
+        for currency in sums(world, "available").keys.sorted() {
+            let waiting = world.all(.balanceTransaction).filter {
                 $0["status"].string == "available" && $0["currency"].string == currency
                     && $0["_payout"].isNull && $0["type"].string != "payout"
             }
             let amount = waiting.reduce(0) { $0 + $1["net"].count }
             guard amount > 0 else { continue }
-            let payout = addPayout(amount: amount, currency: currency, isAutomatic: true)
+            let payout = addPayout(&world, amount: amount, currency: currency, isAutomatic: true)
             for transaction in waiting {
-                change(.balanceTransaction, transaction["id"].text) {
+                world.change(.balanceTransaction, transaction["id"].text) {
                     $0["_payout"] = payout["id"]
                 }
             }
@@ -42,9 +41,14 @@ extension World {
     }
 
     /// A payout with its balance transaction. https://docs.stripe.com/api/payouts/object
-    mutating func addPayout(amount: Int, currency: String, isAutomatic: Bool) -> JSON {
-        let arrival = (now / 86_400 + 1) * 86_400
-        var payout = blank(
+    static func addPayout(
+        _ world: inout World,
+        amount: Int,
+        currency: String,
+        isAutomatic: Bool
+    ) -> JSON {
+        let arrival = (world.now / 86_400 + 1) * 86_400
+        var payout = world.blank(
             .payout,
             nulls: """
                 application_fee application_fee_amount failure_balance_transaction failure_code \
@@ -54,60 +58,61 @@ extension World {
                 "amount": .int(amount), "arrival_date": .int(arrival),
                 "automatic": .bool(isAutomatic), "currency": .string(currency),
                 "description": isAutomatic ? "STRIPE PAYOUT" : .null,
-                "destination": .string("ba_" + random.token(24)), "method": "standard",
+                "destination": .string("ba_" + world.random.token(24)), "method": "standard",
                 "reconciliation_status": isAutomatic ? "completed" : "not_applicable",
                 "source_type": "card", "status": "in_transit",
                 "trace_id": ["status": "pending", "value": .null], "type": "bank_account",
             ]
         )
-        let transaction = addBalanceTransaction(
+        let transaction = addTransaction(
+            &world,
             amount: -amount,
             fee: 0,
             type: "payout",
             source: payout
         )
         let id = transaction["id"].text
-        change(.balanceTransaction, id) { transaction in
+        world.change(.balanceTransaction, id) { transaction in
             transaction["status"] = "available"
             transaction["available_on"] = .int(arrival)
         }
         payout["balance_transaction"] = .string(id)
-        add(.payout, payout, event: "payout.created")
-        schedule(.completePayout(payout["id"].text), at: arrival, for: nil)
+        world.add(.payout, payout, event: "payout.created")
+        world.schedule(.completePayout(payout["id"].text), at: arrival, for: nil)
         return payout
     }
 
     /// The bank has it.
-    mutating func completePayout(_ id: String) {
-        guard get(.payout, id)?["status"].string == "in_transit" else { return }
-        let paid = change(.payout, id) { $0["status"] = "paid" }
-        emit("payout.paid", paid)
+    static func completePayout(_ world: inout World, _ id: String) {
+        guard world.get(.payout, id)?["status"].string == "in_transit" else { return }
+        let paid = world.change(.payout, id) { $0["status"] = "paid" }
+        world.emit("payout.paid", paid)
     }
 
     /// The next automatic payout, unless one is to come already.
-    mutating func schedulePayout() {
-        guard policy.payouts != .manual, (nextPayout ?? 0) <= now else { return }
-        let midnight = (now / 86_400 + 1) * 86_400
+    static func schedulePayout(_ world: inout World) {
+        guard world.policy.payouts != .manual, (world.nextPayout ?? 0) <= world.now else { return }
+        let midnight = (world.now / 86_400 + 1) * 86_400
         // 1970-01-01 was a Thursday; weekly payouts leave on Mondays.
         let weekday = (midnight / 86_400 + 3) % 7
-        let due = policy.payouts == .weekly ? midnight + (7 - weekday) % 7 * 86_400 : midnight
-        nextPayout = due
-        schedule(.payOut, at: due, for: nil)
+        let due = world.policy.payouts == .weekly ? midnight + (7 - weekday) % 7 * 86_400 : midnight
+        world.nextPayout = due
+        world.schedule(.payOut, at: due, for: nil)
     }
 
     /// Pays out what is due, and looks forward to the next time.
-    mutating func payOutIfDue() {
-        guard policy.payouts != .manual else { return }
-        payOut()
-        schedulePayout()
+    static func payOutIfDue(_ world: inout World) {
+        guard world.policy.payouts != .manual else { return }
+        payOut(&world)
+        schedulePayout(&world)
     }
 
-    static let balanceRoutes: [Route] = [
+    static let routes: [Route] = [
         .get("balance") { world, _ in
-            world.settleBalance()
+            settle(&world)
             func amounts(_ status: String) -> JSON {
                 .array(
-                    world.balance(status).sorted { $0.key < $1.key }.map { currency, amount in
+                    sums(world, status).sorted { $0.key < $1.key }.map { currency, amount in
                         [
                             "amount": .int(amount), "currency": .string(currency),
                             "source_types": ["card": .int(amount)],
@@ -122,7 +127,7 @@ extension World {
             ]
         },
         .get("balance_transactions") { world, call in
-            world.settleBalance()
+            settle(&world)
             let source = try call.parameters.string("source")
             let type = try call.parameters.string("type")
             let payout = try call.parameters.string("payout")
@@ -137,7 +142,7 @@ extension World {
             }
         },
         .get("balance_transactions/:id") { world, call in
-            world.settleBalance()
+            settle(&world)
             return try world.find(.balanceTransaction, call.ids[0])
         },
         .post("payouts") { world, call in
@@ -155,14 +160,14 @@ extension World {
                 "source_type",
                 "statement_descriptor"
             )
-            world.settleBalance()
-            guard amount <= world.balance("available")[currency] ?? 0 else {
+            settle(&world)
+            guard amount <= sums(world, "available")[currency] ?? 0 else {
                 throw APIError.invalid(
                     "You have insufficient funds in your Stripe account for this transfer.",
                     code: "balance_insufficient"
                 )
             }
-            return world.addPayout(amount: amount, currency: currency, isAutomatic: false)
+            return addPayout(&world, amount: amount, currency: currency, isAutomatic: false)
         },
         .get("payouts") { world, call in
             let status = try call.parameters.string("status")
@@ -174,15 +179,16 @@ extension World {
     ]
 
     /// - Parameter category: the reporting category, where it is not the type.
-    mutating func addBalanceTransaction(
+    static func addTransaction(
+        _ world: inout World,
         amount: Int,
         fee: Int,
         type: String,
         source: JSON,
         category: String? = nil
     ) -> JSON {
-        let instant = now(for: source["customer"].reference)
-        var transaction = blank(
+        let instant = world.now(for: source["customer"].reference)
+        var transaction = world.blank(
             .balanceTransaction,
             created: instant,
             nulls: "description exchange_rate",
@@ -206,7 +212,7 @@ extension World {
         )
         transaction.remove("livemode")
         transaction.remove("metadata")
-        put(.balanceTransaction, transaction)
+        world.put(.balanceTransaction, transaction)
         return transaction
     }
 }

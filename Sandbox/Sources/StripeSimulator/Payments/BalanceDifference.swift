@@ -54,20 +54,24 @@ extension StripeSimulator {
     /// Books something otherwise than it was.
     /// - Throws: `Refusal`, if there is no such transaction.
     public func inject(_ difference: BalanceDifference) async throws {
-        try await act { try $0.inject(difference) }
+        try await act { try Balance.inject(&$0, difference) }
     }
 
     /// Sends everything that is available to the bank.
     public func payOut() async throws {
-        try await act { $0.payOut() }
+        try await act { Balance.payOut(&$0) }
     }
 }
 
-extension World {
-    mutating func inject(_ difference: StripeSimulator.BalanceDifference) throws {
+extension Balance {
+    static func inject(
+        _ world: inout World,
+        _ difference: StripeSimulator.BalanceDifference
+    ) throws {
         switch difference.kind {
         case .lateCorrection:
             addUnrelated(
+                &world,
                 amount: difference.amount ?? -100,
                 fee: 0,
                 type: "adjustment",
@@ -78,25 +82,26 @@ extension World {
         case .unknown:
             let amount = difference.amount ?? 1_000
             addUnrelated(
+                &world,
                 amount: amount,
-                fee: Self.fee(of: amount),
+                fee: Charges.fee(of: amount),
                 type: "charge",
                 category: "charge",
                 currency: difference.currency,
-                source: newID(.charge)
+                source: world.newID(.charge)
             )
         default:
             let source = difference.source ?? ""
             guard
-                let found = all(.balanceTransaction).first(where: {
+                let found = world.all(.balanceTransaction).first(where: {
                     $0["source"].string == source
                 })
             else { throw APIError.noSuch("balance_transaction", source) }
             if difference.kind == .missing {
-                _ = delete(.balanceTransaction, found["id"].text)
+                _ = world.delete(.balanceTransaction, found["id"].text)
             } else {
-                change(.balanceTransaction, found["id"].text) {
-                    Self.book(difference, &$0)
+                world.change(.balanceTransaction, found["id"].text) {
+                    book(difference, &$0)
                 }
             }
         }
@@ -123,7 +128,7 @@ extension World {
             let converted = (amount * rate + 5_000) / 10_000
             transaction["currency"] = .string(difference.currency ?? "eur")
             transaction["exchange_rate"] = .double(Double(rate) / 10_000)
-            let fee = amount > 0 ? fee(of: converted) : 0
+            let fee = amount > 0 ? Charges.fee(of: converted) : 0
             set(amount: converted, fee: fee)
             setFeeDetails(&transaction, fee)
         case .tax:
@@ -143,7 +148,7 @@ extension World {
             setFeeDetails(&transaction, fee)
         case .amount:
             let other = amount + (difference.amount ?? -100)
-            let fee = other > 0 ? fee(of: other) : transaction["fee"].count
+            let fee = other > 0 ? Charges.fee(of: other) : transaction["fee"].count
             set(amount: other, fee: fee)
             setFeeDetails(&transaction, fee)
         case .lateCorrection, .missing, .unknown: break
@@ -158,7 +163,8 @@ extension World {
         transaction["fee_details"] = .array(details)
     }
 
-    private mutating func addUnrelated(
+    private static func addUnrelated(
+        _ world: inout World,
         amount: Int,
         fee: Int,
         type: String,
@@ -167,13 +173,14 @@ extension World {
         source: String? = nil,
         description: String? = nil
     ) {
-        let made = addBalanceTransaction(
+        let made = addTransaction(
+            &world,
             amount: amount,
             fee: fee,
             type: type,
             source: ["id": JSON(source), "currency": .string(currency ?? "usd")],
             category: category
         )
-        change(.balanceTransaction, made["id"].text) { $0["description"] = JSON(description) }
+        world.change(.balanceTransaction, made["id"].text) { $0["description"] = JSON(description) }
     }
 }

@@ -1,6 +1,8 @@
-extension World {
+/// Charges: single attempts to take money. https://docs.stripe.com/api/charges
+enum Charges {
     /// Makes the charge of one attempt. https://docs.stripe.com/api/charges/object
-    mutating func addCharge(
+    static func add(
+        _ world: inout World,
         for intent: JSON,
         method: JSON,
         decline: Decline?,
@@ -8,11 +10,11 @@ extension World {
     ) -> JSON {
         let amount = intent["amount"].count
         let isPaid = decline == nil
-        let id = newID(.charge)
-        let charge = blank(
+        let id = world.newID(.charge)
+        let charge = world.blank(
             .charge,
             id: id,
-            created: now(for: intent["customer"].string),
+            created: world.now(for: intent["customer"].string),
             nulls: """
                 application application_fee application_fee_amount authorization_code \
                 balance_transaction calculated_statement_descriptor failure_balance_transaction \
@@ -27,28 +29,29 @@ extension World {
                 "customer": intent["customer"], "description": intent["description"],
                 "disputed": false, "failure_code": JSON(decline?.code),
                 "failure_message": JSON(decline?.message), "metadata": intent["metadata"],
-                "outcome": Self.outcome(decline), "paid": .bool(isPaid),
+                "outcome": outcome(decline), "paid": .bool(isPaid),
                 "payment_intent": intent["id"], "payment_method": method["id"],
-                "payment_method_details": Self.methodDetails(method, amount),
+                "payment_method_details": methodDetails(method, amount),
                 "receipt_email": intent["receipt_email"],
-                "receipt_url": isPaid ? .string("\(baseURL)/receipts/\(id)") : .null,
+                "receipt_url": isPaid ? .string("\(world.baseURL)/receipts/\(id)") : .null,
                 "refunded": false, "status": isPaid ? "succeeded" : "failed",
             ]
         )
-        put(.charge, charge)
-        if isCaptured { settle(charge) }
-        return get(.charge, id) ?? charge
+        world.put(.charge, charge)
+        if isCaptured { settle(&world, charge) }
+        return world.get(.charge, id) ?? charge
     }
 
     /// Books what a captured charge brings, less the fee.
-    mutating func settle(_ charge: JSON) {
-        let transaction = addBalanceTransaction(
+    static func settle(_ world: inout World, _ charge: JSON) {
+        let transaction = Balance.addTransaction(
+            &world,
             amount: charge["amount_captured"].count,
-            fee: Self.fee(of: charge["amount_captured"].count),
+            fee: fee(of: charge["amount_captured"].count),
             type: "charge",
             source: charge
         )
-        change(.charge, charge["id"].text) { $0["balance_transaction"] = transaction["id"] }
+        world.change(.charge, charge["id"].text) { $0["balance_transaction"] = transaction["id"] }
     }
 
     /// What is kept of a charge: 2.9 % and thirty.
@@ -98,7 +101,7 @@ extension World {
         return details
     }
 
-    static let chargeRoutes: [Route] = [
+    static let routes: [Route] = [
         .get("charges") { world, call in
             let customer = try call.parameters.string("customer")
             let intent = try call.parameters.string("payment_intent")

@@ -11,7 +11,7 @@ struct Confirmation: Hashable, Sendable {
     var refusesChallenge = false
 }
 
-extension World {
+extension PaymentIntents {
     static func confirmation(_ parameters: inout Parameters) throws -> Confirmation {
         var confirmation = Confirmation()
         // Beside true and false it may say for what: `one_off`, `recurring`.
@@ -35,9 +35,9 @@ extension World {
 
     /// The payment method that a request names (`payment_method`) or describes
     /// (`payment_method_data`); `nil`: neither.
-    mutating func readMethod(_ parameters: inout Parameters) throws -> JSON? {
+    static func readMethod(_ world: inout World, _ parameters: inout Parameters) throws -> JSON? {
         let described = try parameters.object("payment_method_data") { part in
-            try addPaymentMethod(from: &part)
+            try PaymentMethods.add(&world, from: &part)
         }
         guard let id = try parameters.string("payment_method") else { return described }
         guard described == nil else {
@@ -47,11 +47,11 @@ extension World {
                 param: parameters.name("payment_method_data")
             )
         }
-        return try paymentMethod(id)
+        return try PaymentMethods.find(&world, id)
     }
 
     /// Gives an open intent another payment method, which undoes what was asked about the old one.
-    mutating func setMethod(_ method: JSON, of intent: inout JSON) {
+    static func setMethod(_ method: JSON, of intent: inout JSON) {
         intent["payment_method"] = method["id"]
         intent["status"] = "requires_confirmation"
         intent["next_action"] = .null
@@ -75,27 +75,27 @@ extension World {
     }
 
     /// Confirms a payment intent; what it pays for is paid if the money comes at once.
-    mutating func confirm(_ id: String, _ confirmation: Confirmation) throws {
-        let intent = try find(.paymentIntent, id)
+    static func confirm(_ world: inout World, _ id: String, _ confirmation: Confirmation) throws {
+        let intent = try world.find(.paymentIntent, id)
         let confirmable = ["requires_payment_method", "requires_confirmation", "requires_action"]
         guard confirmable.contains(intent["status"].text) else {
-            throw Self.unexpectedState(intent, "confirm")
+            throw unexpectedState(intent, "confirm")
         }
-        guard let method = get(.paymentMethod, intent["payment_method"].reference) else {
+        guard let method = world.get(.paymentMethod, intent["payment_method"].reference) else {
             throw APIError.invalid(
                 "You cannot confirm this PaymentIntent because it's missing a payment method.",
                 code: "payment_intent_unexpected_state"
             )
         }
-        let outcome = attempt(id, with: method, confirmation)
-        conclude(id, outcome)
-        if case .declined(let decline) = outcome { throw refusal(decline, intent: id) }
+        let outcome = attempt(&world, id, with: method, confirmation)
+        conclude(&world, id, outcome)
+        if case .declined(let decline) = outcome { throw refusal(world, decline, intent: id) }
     }
 
     /// What an attempt on an intent means for the card it was made with and the invoice it pays.
-    mutating func conclude(_ id: String, _ outcome: PaymentAttempt) {
-        guard let intent = get(.paymentIntent, id) else { return }
-        let invoice = get(.invoice, intent["_invoice"].string)
+    static func conclude(_ world: inout World, _ id: String, _ outcome: PaymentAttempt) {
+        guard let intent = world.get(.paymentIntent, id) else { return }
+        let invoice = world.get(.invoice, intent["_invoice"].string)
             .flatMap { $0["status"].string == "open" ? $0 : nil }
         let method = intent["payment_method"].reference
         switch outcome {
@@ -103,43 +103,44 @@ extension World {
             if let customer = intent["customer"].string, let method,
                 !intent["setup_future_usage"].isNull
             {
-                attachUnchecked(method, to: customer)
+                PaymentMethods.attachUnchecked(&world, method, to: customer)
             }
             guard let invoice else { return }
-            keep(method, for: invoice)
-            markPaid(invoice["id"].text, intent: id)
+            keep(&world, method, for: invoice)
+            Invoices.markPaid(&world, invoice["id"].text, intent: id)
         case .processing:
             guard let invoice else { return }
-            keep(method, for: invoice)
-            awaitMoney(for: invoice)
+            keep(&world, method, for: invoice)
+            awaitMoney(&world, for: invoice)
         case .declined:
-            if let invoice { noteFailure(invoice["id"].text, isManual: true) }
+            if let invoice { Invoices.noteFailure(&world, invoice["id"].text, isManual: true) }
         case .requiresAction: break
         }
     }
 
     /// Makes the card that paid an invoice its subscription's, if the subscription says so.
-    private mutating func keep(_ method: String?, for invoice: JSON) {
-        guard let method, let subscription = subscription(of: invoice),
+    private static func keep(_ world: inout World, _ method: String?, for invoice: JSON) {
+        guard let method, let subscription = Invoices.subscription(world, of: invoice),
             subscription["payment_settings"]["save_default_payment_method"].string
                 == "on_subscription"
         else { return }
-        change(.subscription, subscription["id"].text) {
+        world.change(.subscription, subscription["id"].text) {
             $0["default_payment_method"] = .string(method)
         }
     }
 
     /// A bank debit of an invoice is under way: a new subscription begins on trust.
     /// https://docs.stripe.com/billing/subscriptions/overview#subscription-statuses
-    mutating func awaitMoney(for invoice: JSON) {
-        change(.invoice, invoice["id"].text) { $0["attempted"] = true }
-        guard let subscription = subscription(of: invoice),
+    static func awaitMoney(_ world: inout World, for invoice: JSON) {
+        world.change(.invoice, invoice["id"].text) { $0["attempted"] = true }
+        guard let subscription = Invoices.subscription(world, of: invoice),
             subscription["status"].string == "incomplete"
         else { return }
-        change(.subscription, subscription["id"].text, event: "customer.subscription.updated") {
+        world.change(.subscription, subscription["id"].text, event: "customer.subscription.updated")
+        {
             $0["status"] = "active"
         }
-        refreshEntitlements(of: invoice["customer"].text)
+        ActiveEntitlements.refresh(&world, of: invoice["customer"].text)
     }
 
     // MARK: - The bank's challenge
@@ -147,25 +148,25 @@ extension World {
     /// The holder answers the challenge that an intent waits for.
     ///
     /// - Returns: the intent, a payment's or a card's setup.
-    mutating func authenticate(_ id: String, passes: Bool) throws -> JSON {
-        guard let intent = get(.paymentIntent, id) else {
-            return try authenticateSetup(id, passes: passes)
+    static func authenticate(_ world: inout World, _ id: String, passes: Bool) throws -> JSON {
+        guard let intent = world.get(.paymentIntent, id) else {
+            return try SetupIntents.authenticate(&world, id, passes: passes)
         }
         guard intent["status"].string == "requires_action",
-            let method = get(.paymentMethod, intent["payment_method"].reference)
-        else { throw Self.unexpectedState(intent, "authenticate") }
+            let method = world.get(.paymentMethod, intent["payment_method"].reference)
+        else { throw unexpectedState(intent, "authenticate") }
         if passes {
-            conclude(id, attempt(id, with: method, isAuthenticated: true))
+            conclude(&world, id, attempt(&world, id, with: method, isAuthenticated: true))
         } else {
-            failChallenge(intent: id)
-            conclude(id, .declined(.notAuthenticated))
+            failChallenge(&world, intent: id)
+            conclude(&world, id, .declined(.notAuthenticated))
         }
-        return try find(.paymentIntent, id)
+        return try world.find(.paymentIntent, id)
     }
 
     /// The challenge was not passed.
-    mutating func failChallenge(intent id: String) {
-        let failed = change(.paymentIntent, id) { intent in
+    static func failChallenge(_ world: inout World, intent id: String) {
+        let failed = world.change(.paymentIntent, id) { intent in
             intent["status"] = "requires_payment_method"
             intent["next_action"] = .null
             intent["payment_method"] = .null
@@ -178,6 +179,6 @@ extension World {
                 ]
             )
         }
-        emit("payment_intent.payment_failed", failed)
+        world.emit("payment_intent.payment_failed", failed)
     }
 }

@@ -1,5 +1,6 @@
-extension World {
-    static let disputeRoutes: [Route] = [
+/// Disputes: charges that cardholders question at their bank. https://docs.stripe.com/api/disputes
+enum Disputes {
+    static let routes: [Route] = [
         .get("disputes") { world, call in
             let charge = try call.parameters.string("charge")
             let intent = try call.parameters.string("payment_intent")
@@ -9,27 +10,29 @@ extension World {
             }
         },
         .get("disputes/:id") { world, call in try world.find(.dispute, call.ids[0]) },
-        .post("disputes/:id") { world, call in try world.updateDispute(&call) },
+        .post("disputes/:id") { world, call in try update(&world, &call) },
         .post("disputes/:id/close") { world, call in
             _ = try world.find(.dispute, call.ids[0])
-            world.closeDispute(call.ids[0], isWon: false)
+            close(&world, call.ids[0], isWon: false)
             return try world.find(.dispute, call.ids[0])
         },
     ]
 
     /// The holder of the card disputes a charge. https://docs.stripe.com/api/disputes/object
-    mutating func openDispute(on id: String) {
-        guard let charge = get(.charge, id), charge["disputed"].bool != true else { return }
-        let card = Self.card(of: get(.paymentMethod, charge["payment_method"].string) ?? .null)
-        let instant = now(for: charge["customer"].string)
-        let dispute = blank(
+    static func open(_ world: inout World, on id: String) {
+        guard let charge = world.get(.charge, id), charge["disputed"].bool != true else { return }
+        let card = PaymentMethods.card(
+            of: world.get(.paymentMethod, charge["payment_method"].string) ?? .null
+        )
+        let instant = world.now(for: charge["customer"].string)
+        let dispute = world.blank(
             .dispute,
             created: instant,
             nulls: "intended_submission_method network_reason_code",
             [
                 "amount": charge["amount"], "balance_transactions": [], "charge": .string(id),
                 "currency": charge["currency"], "enhanced_eligibility_types": [],
-                "evidence": .object(nulls: Self.evidenceNames, ["enhanced_evidence": [:]]),
+                "evidence": .object(nulls: evidenceNames, ["enhanced_evidence": [:]]),
                 "evidence_details": [
                     "due_by": .int(instant + 9 * 86_400), "has_evidence": false,
                     "past_due": false, "submission_count": 0, "enhanced_eligibility": [:],
@@ -52,10 +55,10 @@ extension World {
                 "_customer": charge["customer"],
             ]
         )
-        put(.dispute, dispute)
-        change(.charge, id, event: "charge.updated") { $0["disputed"] = true }
-        emit("charge.dispute.created", dispute)
-        if !card.isInquiry { moveFunds(dispute["id"].text, back: false) }
+        world.put(.dispute, dispute)
+        world.change(.charge, id, event: "charge.updated") { $0["disputed"] = true }
+        world.emit("charge.dispute.created", dispute)
+        if !card.isInquiry { moveFunds(&world, dispute["id"].text, back: false) }
     }
 
     /// Whether nothing changes a dispute any more.
@@ -64,69 +67,70 @@ extension World {
     }
 
     /// Ends a dispute for or against the merchant; one that has ended stays as it is.
-    mutating func closeDispute(_ id: String, isWon: Bool) {
-        guard let dispute = get(.dispute, id), !Self.isClosed(dispute) else { return }
+    static func close(_ world: inout World, _ id: String, isWon: Bool) {
+        guard let dispute = world.get(.dispute, id), !isClosed(dispute) else { return }
         let isInquiry = dispute["status"].text.hasPrefix("warning")
-        let closed = change(.dispute, id) { dispute in
+        let closed = world.change(.dispute, id) { dispute in
             dispute["status"] = isInquiry ? "warning_closed" : isWon ? "won" : "lost"
         }
-        emit("charge.dispute.updated", closed, previous: ["status": dispute["status"]])
-        emit("charge.dispute.closed", closed)
+        world.emit("charge.dispute.updated", closed, previous: ["status": dispute["status"]])
+        world.emit("charge.dispute.closed", closed)
         guard !isInquiry else { return }
         if isWon {
-            moveFunds(id, back: true)
+            moveFunds(&world, id, back: true)
         } else {
-            change(.charge, dispute["charge"].text) { $0["_lost"] = true }
+            world.change(.charge, dispute["charge"].text) { $0["_lost"] = true }
         }
     }
 
     /// An inquiry becomes a chargeback: only now the money is withdrawn.
     ///
     /// - Returns: whether it was an open inquiry. https://docs.stripe.com/disputes/how-disputes-work
-    mutating func escalateDispute(_ id: String) -> Bool {
-        guard let inquiry = get(.dispute, id), !Self.isClosed(inquiry),
+    static func escalate(_ world: inout World, _ id: String) -> Bool {
+        guard let inquiry = world.get(.dispute, id), !isClosed(inquiry),
             inquiry["status"].text.hasPrefix("warning")
         else { return false }
-        let instant = now(for: inquiry["_customer"].string)
-        let escalated = change(.dispute, id) { dispute in
+        let instant = world.now(for: inquiry["_customer"].string)
+        let escalated = world.change(.dispute, id) { dispute in
             dispute["status"] = "needs_response"
             dispute["is_charge_refundable"] = false
             dispute["payment_method_details"]["card"]["case_type"] = "chargeback"
             dispute["evidence_details"]["due_by"] = .int(instant + 9 * 86_400)
         }
-        emit("charge.dispute.updated", escalated, previous: ["status": inquiry["status"]])
-        moveFunds(id, back: false)
+        world.emit("charge.dispute.updated", escalated, previous: ["status": inquiry["status"]])
+        moveFunds(&world, id, back: false)
         return true
     }
 
-    private mutating func moveFunds(_ id: String, back: Bool) {
-        guard let dispute = get(.dispute, id) else { return }
+    private static func moveFunds(_ world: inout World, _ id: String, back: Bool) {
+        guard let dispute = world.get(.dispute, id) else { return }
         let amount = dispute["amount"].count
-        let transaction = addBalanceTransaction(
+        let transaction = Balance.addTransaction(
+            &world,
             amount: back ? amount : -amount,
             fee: back ? 0 : 1_500,
             type: "adjustment",
             source: dispute,
             category: back ? "dispute_reversal" : "dispute"
         )
-        let changed = change(.dispute, id) { dispute in
+        let changed = world.change(.dispute, id) { dispute in
             dispute["balance_transactions"] = .array(
                 dispute["balance_transactions"].elements + [transaction]
             )
         }
-        emit(
+        world.emit(
             back ? "charge.dispute.funds_reinstated" : "charge.dispute.funds_withdrawn",
             changed
         )
     }
 
-    mutating func updateDispute(_ call: inout Call) throws -> JSON {
+    static func update(_ world: inout World, _ call: inout Call) throws -> JSON {
         let id = call.ids[0]
-        var dispute = try find(.dispute, id)
+        var dispute = try world.find(.dispute, id)
         try call.parameters.metadata(into: &dispute)
         let submits = try call.parameters.bool("submit") ?? true
         let evidence = call.parameters.verbatim("evidence")?.members ?? [:]
-        guard evidence.isEmpty || !Self.isClosed(dispute) else {
+        guard evidence.isEmpty || !isClosed(dispute) else {
             throw APIError.invalid("This dispute is already closed.", param: "evidence")
         }
         for (name, value) in evidence { dispute["evidence"][name] = value }
@@ -142,15 +146,15 @@ extension World {
             }
         }
         let changed = dispute
-        change(.dispute, id, event: "charge.dispute.updated") { $0 = changed }
+        world.change(.dispute, id, event: "charge.dispute.updated") { $0 = changed }
         // https://docs.stripe.com/testing#evidence
         switch evidence["uncategorized_text"]?.string {
-        case "winning_evidence": closeDispute(id, isWon: true)
-        case "losing_evidence": closeDispute(id, isWon: false)
-        case "escalate_inquiry_evidence": _ = escalateDispute(id)
+        case "winning_evidence": close(&world, id, isWon: true)
+        case "losing_evidence": close(&world, id, isWon: false)
+        case "escalate_inquiry_evidence": _ = escalate(&world, id)
         default: break
         }
-        return try find(.dispute, id)
+        return try world.find(.dispute, id)
     }
 
     private static let evidenceNames = """

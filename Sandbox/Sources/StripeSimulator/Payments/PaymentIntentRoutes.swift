@@ -1,13 +1,13 @@
-extension World {
-    static let paymentIntentRoutes: [Route] = [
+extension PaymentIntents {
+    static let routes: [Route] = [
         .post("payment_intents") { world, call in
             let amount = try call.parameters.int("amount", in: 0...99_999_999)
             guard let amount else { throw APIError.missing(parameter: "amount") }
             let currency = try call.parameters.required("currency").lowercased()
-            try Self.checkMinimum(amount, currency)
+            try checkMinimum(amount, currency)
             let customer = try call.parameters.string("customer")
             if let customer { _ = try world.find(.customer, customer, param: "customer") }
-            try Self.refuseMethodTypes(&call)
+            try refuseMethodTypes(&call)
             let usage = try call.parameters.choice(
                 "setup_future_usage",
                 of: ["on_session", "off_session"]
@@ -16,10 +16,11 @@ extension World {
                 "capture_method",
                 of: ["automatic", "automatic_async", "manual"]
             )
-            let method = try world.readMethod(&call.parameters)
+            let method = try readMethod(&world, &call.parameters)
             let confirms = try call.parameters.bool("confirm") ?? false
             let confirmation = try Self.confirmation(&call.parameters)
-            var intent = world.addIntent(
+            var intent = add(
+                &world,
                 amount: amount,
                 currency: currency,
                 customer: customer,
@@ -42,10 +43,10 @@ extension World {
                 "shipping",
                 "confirmation_method"
             )
-            if let method { world.setMethod(method, of: &intent) }
+            if let method { setMethod(method, of: &intent) }
             world.put(.paymentIntent, intent)
             try call.parameters.finish()
-            if confirms { try world.confirm(id, confirmation) }
+            if confirms { try confirm(&world, id, confirmation) }
             return world.get(.paymentIntent, id) ?? intent
         },
         .get("payment_intents") { world, call in
@@ -63,19 +64,19 @@ extension World {
             var intent = try world.find(.paymentIntent, call.ids[0])
             let names = ["amount", "payment_method", "payment_method_data"]
             if names.contains(where: { call.parameters.has($0) }) {
-                try Self.requireOpen(intent, "update")
+                try requireOpen(intent, "update")
             }
-            try Self.refuseMethodTypes(&call)
+            try refuseMethodTypes(&call)
             if let amount = try call.parameters.int("amount", in: 0...99_999_999) {
-                try Self.checkMinimum(amount, intent["currency"].text)
+                try checkMinimum(amount, intent["currency"].text)
                 intent["amount"] = .int(amount)
             }
             if let customer = try call.parameters.string("customer") {
                 _ = try world.find(.customer, customer, param: "customer")
                 intent["customer"] = .string(customer)
             }
-            if let method = try world.readMethod(&call.parameters) {
-                world.setMethod(method, of: &intent)
+            if let method = try readMethod(&world, &call.parameters) {
+                setMethod(method, of: &intent)
             }
             try call.parameters.patch(
                 &intent,
@@ -97,23 +98,23 @@ extension World {
         },
         .post("payment_intents/:id/confirm") { world, call in
             var intent = try world.find(.paymentIntent, call.ids[0])
-            try Self.requireOpen(intent, "confirm")
-            if let method = try world.readMethod(&call.parameters) {
-                world.setMethod(method, of: &intent)
+            try requireOpen(intent, "confirm")
+            if let method = try readMethod(&world, &call.parameters) {
+                setMethod(method, of: &intent)
             }
             try call.parameters.patch(&intent, "receipt_email", "setup_future_usage")
             call.parameters.ignore("allowed_payment_method_types", "shipping")
             world.put(.paymentIntent, intent)
             let confirmation = try Self.confirmation(&call.parameters)
             try call.parameters.finish()
-            try world.confirm(call.ids[0], confirmation)
+            try confirm(&world, call.ids[0], confirmation)
             return try world.find(.paymentIntent, call.ids[0])
         },
         .post("payment_intents/:id/cancel") { world, call in
             let intent = try world.find(.paymentIntent, call.ids[0])
             try requireOpen(intent, "cancel")
             let reason = try call.parameters.string("cancellation_reason")
-            world.cancelIntent(call.ids[0], reason: reason ?? "requested_by_customer")
+            cancel(&world, call.ids[0], reason: reason ?? "requested_by_customer")
             return try world.find(.paymentIntent, call.ids[0])
         },
         .post("payment_intents/:id/capture") { world, call in
@@ -125,7 +126,7 @@ extension World {
                 "amount_to_capture",
                 in: 1...max(1, intent["amount"].count)
             )
-            return world.capture(intent, amount: amount ?? intent["amount"].count)
+            return capture(&world, intent, amount: amount ?? intent["amount"].count)
         },
     ]
 
@@ -146,8 +147,8 @@ extension World {
         return error
     }
 
-    private mutating func capture(_ intent: JSON, amount: Int) -> JSON {
-        let charge = change(
+    private static func capture(_ world: inout World, _ intent: JSON, amount: Int) -> JSON {
+        let charge = world.change(
             .charge,
             intent["latest_charge"].text,
             event: "charge.captured"
@@ -156,20 +157,20 @@ extension World {
             charge["amount_captured"] = .int(amount)
             charge["amount_refunded"] = .int(charge["amount"].count - amount)
         }
-        settle(charge)
-        let done = change(.paymentIntent, intent["id"].text) { intent in
+        Charges.settle(&world, charge)
+        let done = world.change(.paymentIntent, intent["id"].text) { intent in
             intent["status"] = "succeeded"
             intent["amount_received"] = .int(amount)
             intent["amount_capturable"] = 0
         }
-        emit("payment_intent.succeeded", done)
-        creditInPart(done["id"].text)
+        world.emit("payment_intent.succeeded", done)
+        InvoicePayments.creditInPart(&world, done["id"].text)
         // A session that held the money is paid now; no event of its own says so.
-        let session = all(.checkoutSession).last {
+        let session = world.all(.checkoutSession).last {
             $0["payment_intent"].reference == done["id"].text
         }
         if let session {
-            change(.checkoutSession, session["id"].text) { $0["payment_status"] = "paid" }
+            world.change(.checkoutSession, session["id"].text) { $0["payment_status"] = "paid" }
         }
         return done
     }

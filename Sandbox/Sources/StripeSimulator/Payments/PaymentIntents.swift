@@ -8,9 +8,12 @@ enum PaymentAttempt: Hashable, Sendable {
     case requiresAction
 }
 
-extension World {
+/// Payment intents: payments from their beginning to their success.
+/// https://docs.stripe.com/api/payment_intents
+enum PaymentIntents {
     /// Makes a payment intent and announces it. https://docs.stripe.com/api/payment_intents/object
-    mutating func addIntent(
+    static func add(
+        _ world: inout World,
         amount: Int,
         currency: String,
         customer: String?,
@@ -19,9 +22,9 @@ extension World {
         setupFutureUsage: String? = nil,
         captureMethod: String = "automatic"
     ) -> JSON {
-        var intent = blank(
+        var intent = world.blank(
             .paymentIntent,
-            created: now(for: customer),
+            created: world.now(for: customer),
             nulls: """
                 allowed_payment_method_types amount_details application application_fee_amount \
                 automatic_payment_methods canceled_at cancellation_reason customer_account \
@@ -46,48 +49,61 @@ extension World {
                 "status": "requires_payment_method",
             ]
         )
-        intent["client_secret"] = .string("\(intent["id"].text)_secret_\(random.token(24))")
-        return add(.paymentIntent, intent, event: "payment_intent.created")
+        intent["client_secret"] = .string("\(intent["id"].text)_secret_\(world.random.token(24))")
+        return world.add(.paymentIntent, intent, event: "payment_intent.created")
     }
 
     /// Tries to take the money of `id` with a payment method.
     /// - Parameter isAuthenticated: the holder has passed the challenge just now.
-    mutating func attempt(
+    static func attempt(
+        _ world: inout World,
         _ id: String,
         with method: JSON,
         _ confirmation: Confirmation = Confirmation(),
         isAuthenticated: Bool = false
     ) -> PaymentAttempt {
-        let card = Self.card(of: method)
+        let card = PaymentMethods.card(of: method)
         let offSession = confirmation.offSession
         let isSetUp = method["_set_up"].bool == true
         if !isAuthenticated, card.needsChallenge(offSession: offSession, isSetUp: isSetUp) {
             guard !offSession, !confirmation.refusesChallenge else {
-                return decline(id, with: method, .authenticationRequired)
+                return decline(&world, id, with: method, .authenticationRequired)
             }
-            let action = Self.challenge(of: id, at: baseURL, returnURL: confirmation.returnURL)
-            let intent = change(.paymentIntent, id) { intent in
+            let action = challenge(of: id, at: world.baseURL, returnURL: confirmation.returnURL)
+            let intent = world.change(.paymentIntent, id) { intent in
                 intent["status"] = "requires_action"
                 intent["payment_method"] = method["id"]
                 intent["next_action"] = action
             }
-            emit("payment_intent.requires_action", intent)
+            world.emit("payment_intent.requires_action", intent)
             return .requiresAction
         }
-        if card.settlementDelay != nil { return startProcessing(id, with: method) }
+        if card.settlementDelay != nil { return startProcessing(&world, id, with: method) }
         let isAttached = method["customer"].string != nil
         if let decline = card.decline, isAttached || !card.declinesOnlyOnceAttached {
-            return self.decline(id, with: method, decline)
+            return Self.decline(&world, id, with: method, decline)
         }
-        if isAuthenticated { change(.paymentMethod, method["id"].text) { $0["_set_up"] = true } }
-        return succeed(id, with: method)
+        if isAuthenticated {
+            world.change(.paymentMethod, method["id"].text) { $0["_set_up"] = true }
+        }
+        return succeed(&world, id, with: method)
     }
 
-    private mutating func succeed(_ id: String, with method: JSON) -> PaymentAttempt {
-        guard let intent = get(.paymentIntent, id) else { return .declined(.processing) }
+    private static func succeed(
+        _ world: inout World,
+        _ id: String,
+        with method: JSON
+    ) -> PaymentAttempt {
+        guard let intent = world.get(.paymentIntent, id) else { return .declined(.processing) }
         let isHeld = intent["capture_method"].string == "manual"
-        let charge = addCharge(for: intent, method: method, decline: nil, isCaptured: !isHeld)
-        let done = change(.paymentIntent, id) { intent in
+        let charge = Charges.add(
+            &world,
+            for: intent,
+            method: method,
+            decline: nil,
+            isCaptured: !isHeld
+        )
+        let done = world.change(.paymentIntent, id) { intent in
             intent["status"] = isHeld ? "requires_capture" : "succeeded"
             intent["payment_method"] = method["id"]
             intent["latest_charge"] = charge["id"]
@@ -96,29 +112,39 @@ extension World {
             intent["next_action"] = .null
             intent["last_payment_error"] = .null
         }
-        emit("charge.succeeded", charge)
-        emit(isHeld ? "payment_intent.amount_capturable_updated" : "payment_intent.succeeded", done)
-        if !isHeld { creditInPart(id) }
-        if Self.card(of: method).disputeReason != nil {
+        world.emit("charge.succeeded", charge)
+        world.emit(
+            isHeld ? "payment_intent.amount_capturable_updated" : "payment_intent.succeeded",
+            done
+        )
+        if !isHeld { InvoicePayments.creditInPart(&world, id) }
+        if PaymentMethods.card(of: method).disputeReason != nil {
             let customer = intent["customer"].string
-            schedule(
+            world.schedule(
                 .openDispute(charge: charge["id"].text),
-                at: now(for: customer),
+                at: world.now(for: customer),
                 for: customer
             )
         }
         return .succeeded
     }
 
-    private mutating func decline(
+    private static func decline(
+        _ world: inout World,
         _ id: String,
         with method: JSON,
         _ decline: Decline
     ) -> PaymentAttempt {
-        guard let intent = get(.paymentIntent, id) else { return .declined(decline) }
-        let charge = addCharge(for: intent, method: method, decline: decline, isCaptured: false)
+        guard let intent = world.get(.paymentIntent, id) else { return .declined(decline) }
+        let charge = Charges.add(
+            &world,
+            for: intent,
+            method: method,
+            decline: decline,
+            isCaptured: false
+        )
         let shown = method.stripped
-        let failed = change(.paymentIntent, id) { intent in
+        let failed = world.change(.paymentIntent, id) { intent in
             intent["status"] = "requires_payment_method"
             intent["payment_method"] = .null
             intent["latest_charge"] = charge["id"]
@@ -134,14 +160,14 @@ extension World {
                 ]
             )
         }
-        emit("charge.failed", charge)
-        emit("payment_intent.payment_failed", failed)
+        world.emit("charge.failed", charge)
+        world.emit("payment_intent.payment_failed", failed)
         return .declined(decline)
     }
 
     /// The refusal that a caller sees for a declined attempt.
-    func refusal(_ decline: Decline, intent id: String) -> APIError {
-        let intent = get(.paymentIntent, id) ?? .null
+    static func refusal(_ world: World, _ decline: Decline, intent id: String) -> APIError {
+        let intent = world.get(.paymentIntent, id) ?? .null
         return .card(
             decline,
             details: ["payment_intent": intent, "charge": intent["latest_charge"]]
@@ -149,16 +175,16 @@ extension World {
     }
 
     /// Cancels an intent that took nothing.
-    mutating func cancelIntent(_ id: String, reason: String) {
-        guard let intent = get(.paymentIntent, id),
+    static func cancel(_ world: inout World, _ id: String, reason: String) {
+        guard let intent = world.get(.paymentIntent, id),
             !["succeeded", "canceled"].contains(intent["status"].text)
         else { return }
-        let instant = now(for: intent["customer"].string)
-        let canceled = change(.paymentIntent, id) { intent in
+        let instant = world.now(for: intent["customer"].string)
+        let canceled = world.change(.paymentIntent, id) { intent in
             intent["status"] = "canceled"
             intent["canceled_at"] = .int(instant)
             intent["cancellation_reason"] = .string(reason)
         }
-        emit("payment_intent.canceled", canceled)
+        world.emit("payment_intent.canceled", canceled)
     }
 }

@@ -11,15 +11,17 @@ struct CardDetails: Hashable, Sendable {
     var isFromWallet = false
 }
 
-extension World {
+/// Payment methods: the cards and bank accounts that customers pay with.
+/// https://docs.stripe.com/api/payment_methods
+enum PaymentMethods {
     /// Makes a payment method of a card. https://docs.stripe.com/api/payment_methods/object
-    mutating func addPaymentMethod(_ details: CardDetails) -> JSON {
+    static func add(_ world: inout World, _ details: CardDetails) -> JSON {
         let card = details.card
         let address: JSON = .object(
             nulls: "city line1 line2 state country",
             ["country": JSON(details.country), "postal_code": JSON(details.postalCode)]
         )
-        var method = blank(
+        var method = world.blank(
             .paymentMethod,
             nulls: "customer customer_account radar_options",
             [
@@ -31,7 +33,7 @@ extension World {
                         "name": JSON(details.name),
                     ]
                 ),
-                "card": Self.cardFace(
+                "card": cardFace(
                     card,
                     month: details.expiryMonth,
                     year: details.expiryYear
@@ -56,7 +58,7 @@ extension World {
                 ]
             )
         }
-        put(.paymentMethod, method)
+        world.put(.paymentMethod, method)
         return method
     }
 
@@ -79,19 +81,24 @@ extension World {
     }
 
     /// The payment method that `id` names; a magic id becomes a fresh one.
-    mutating func paymentMethod(_ id: String, param: String = "payment_method") throws -> JSON {
-        if let card = TestCard.named(id) { return addPaymentMethod(CardDetails(card: card)) }
-        return try find(.paymentMethod, id, param: param)
+    static func find(
+        _ world: inout World,
+        _ id: String,
+        param: String = "payment_method"
+    ) throws -> JSON {
+        if let card = TestCard.named(id) { return add(&world, CardDetails(card: card)) }
+        return try world.find(.paymentMethod, id, param: param)
     }
 
     /// Attaches a payment method to a customer; cards that refuse everything refuse this too.
     @discardableResult
-    mutating func attach(
+    static func attach(
+        _ world: inout World,
         _ id: String,
         to customer: String,
         param: String = "id"
     ) throws -> JSON {
-        let method = try paymentMethod(id, param: param)
+        let method = try find(&world, id, param: param)
         if let owner = method["customer"].string {
             guard owner == customer else {
                 throw APIError.invalid(
@@ -106,26 +113,31 @@ extension World {
         {
             throw APIError.card(decline)
         }
-        return attachUnchecked(method["id"].text, to: customer)
+        return attachUnchecked(&world, method["id"].text, to: customer)
     }
 
     /// Attaches without asking the bank, as the end of a payment does.
     @discardableResult
-    mutating func attachUnchecked(_ id: String, to customer: String) -> JSON {
-        guard get(.paymentMethod, id)?["customer"].string == nil else {
-            return get(.paymentMethod, id) ?? .null
+    static func attachUnchecked(_ world: inout World, _ id: String, to customer: String) -> JSON {
+        guard world.get(.paymentMethod, id)?["customer"].string == nil else {
+            return world.get(.paymentMethod, id) ?? .null
         }
-        let attached = change(.paymentMethod, id) { $0["customer"] = .string(customer) }
-        emit("payment_method.attached", attached)
+        let attached = world.change(.paymentMethod, id) { $0["customer"] = .string(customer) }
+        world.emit("payment_method.attached", attached)
         return attached
     }
 
     /// The payment method that pays a subscription's invoices.
-    func defaultPaymentMethod(of customer: String, subscription: JSON? = nil) -> JSON? {
-        get(.paymentMethod, subscription?["default_payment_method"].reference)
-            ?? get(
+    static func defaultMethod(
+        _ world: World,
+        of customer: String,
+        subscription: JSON? = nil
+    ) -> JSON? {
+        world.get(.paymentMethod, subscription?["default_payment_method"].reference)
+            ?? world.get(
                 .paymentMethod,
-                get(.customer, customer)?["invoice_settings"]["default_payment_method"].reference
+                world.get(.customer, customer)?["invoice_settings"]["default_payment_method"]
+                    .reference
             )
     }
 
@@ -136,13 +148,13 @@ extension World {
 
     /// Makes a payment method from the parameters of `/v1/payment_methods` or of
     /// `payment_method_data`.
-    mutating func addPaymentMethod(from parameters: inout Parameters) throws -> JSON {
+    static func add(_ world: inout World, from parameters: inout Parameters) throws -> JSON {
         guard let type = try parameters.choice("type", of: ["card", "sepa_debit"]) else {
             throw APIError.missing(parameter: parameters.name("type"))
         }
         let details =
             type == "card"
-            ? try parameters.object("card") { try Self.cardDetails(&$0) }
+            ? try parameters.object("card") { try cardDetails(&$0) }
             : try parameters.object("sepa_debit") { part in
                 let number = try part.required("iban")
                 guard let account = TestCard.numbered(number), account.isBankDebit else {
@@ -155,7 +167,7 @@ extension World {
                 return CardDetails(card: account)
             }
         guard let details else { throw APIError.missing(parameter: parameters.name(type)) }
-        var method = addPaymentMethod(details)
+        var method = add(&world, details)
         var billing = method["billing_details"]
         try parameters.object("billing_details") { part in
             try part.patch(&billing, "email", "name", "phone")
@@ -164,7 +176,7 @@ extension World {
         method["billing_details"] = billing
         try parameters.metadata(into: &method)
         parameters.ignore("allow_redisplay", "radar_options")
-        put(.paymentMethod, method)
+        world.put(.paymentMethod, method)
         return method
     }
 
@@ -187,9 +199,9 @@ extension World {
         return details
     }
 
-    static let paymentMethodRoutes: [Route] = [
+    static let routes: [Route] = [
         .post("payment_methods") { world, call in
-            try world.addPaymentMethod(from: &call.parameters)
+            try add(&world, from: &call.parameters)
         },
         .get("payment_methods") { world, call in
             let customer = try call.parameters.string("customer")
@@ -218,7 +230,7 @@ extension World {
         .post("payment_methods/:id/attach") { world, call in
             let customer = try call.parameters.required("customer")
             _ = try world.find(.customer, customer, param: "customer")
-            return try world.attach(call.ids[0], to: customer)
+            return try attach(&world, call.ids[0], to: customer)
         },
         .post("payment_methods/:id/detach") { world, call in
             let method = try world.find(.paymentMethod, call.ids[0])

@@ -1,21 +1,23 @@
-extension World {
+/// Refunds: money given back for a charge. https://docs.stripe.com/api/refunds
+enum Refunds {
     /// Gives money back.
     ///
     /// Subscriptions and entitlements stay as they are. https://docs.stripe.com/api/refunds/create
-    mutating func refund(
+    static func create(
+        _ world: inout World,
         charge id: String,
         amount: Int? = nil,
         reason: String? = nil,
         metadata: JSON = [:]
     ) throws -> JSON {
-        let charge = try find(.charge, id, param: "charge")
-        let amount = try Self.refundable(amount, of: charge)
-        let method = get(.paymentMethod, charge["payment_method"].string) ?? .null
-        let outcome = Self.card(of: method).refund
+        let charge = try world.find(.charge, id, param: "charge")
+        let amount = try refundable(amount, of: charge)
+        let method = world.get(.paymentMethod, charge["payment_method"].string) ?? .null
+        let outcome = PaymentMethods.card(of: method).refund
         let customer = charge["customer"].string
-        var refund = blank(
+        var refund = world.blank(
             .refund,
-            created: now(for: customer),
+            created: world.now(for: customer),
             nulls: """
                 customer_account description failure_balance_transaction failure_reason \
                 instructions_email next_action pending_reason presentment_details receipt_number \
@@ -38,18 +40,20 @@ extension World {
         )
         refund["pending_reason"] = outcome == .pendsFirst ? "processing" : .null
         refund["balance_transaction"] =
-            addBalanceTransaction(amount: -amount, fee: 0, type: "refund", source: refund)["id"]
-        put(.refund, refund)
-        let changed = countRefund(of: amount, on: id)
-        emit("refund.created", refund)
-        emit(
+            Balance.addTransaction(&world, amount: -amount, fee: 0, type: "refund", source: refund)[
+                "id"
+            ]
+        world.put(.refund, refund)
+        let changed = count(&world, of: amount, on: id)
+        world.emit("refund.created", refund)
+        world.emit(
             "charge.refunded",
             changed,
-            previous: Self.previousAttributes(charge, changed) ?? [:]
+            previous: World.previousAttributes(charge, changed) ?? [:]
         )
-        schedule(
+        world.schedule(
             .settleRefund(refund["id"].text),
-            at: now(for: customer) + 86_400,
+            at: world.now(for: customer) + 86_400,
             for: customer
         )
         return refund
@@ -86,8 +90,8 @@ extension World {
     }
 
     /// Adds to what a charge has given back; negative if a refund failed.
-    private mutating func countRefund(of amount: Int, on charge: String) -> JSON {
-        change(.charge, charge) { charge in
+    private static func count(_ world: inout World, of amount: Int, on charge: String) -> JSON {
+        world.change(.charge, charge) { charge in
             let total = charge["amount_refunded"].count + amount
             charge["amount_refunded"] = .int(total)
             charge["refunded"] = .bool(total >= charge["amount"].count)
@@ -97,59 +101,60 @@ extension World {
     /// What the bank says later: a pending refund arrives, one that is to fail, fails, and any
     /// other gets the reference by which the cardholder's bank finds it.
     /// https://docs.stripe.com/refunds#tracing-refunds
-    mutating func settleRefund(_ id: String) {
-        guard let refund = get(.refund, id) else { return }
-        let method = get(.paymentMethod, refund["payment_method"].string) ?? .null
-        switch (refund["status"].text, Self.card(of: method).refund) {
-        case ("succeeded", .failsLater): failRefund(id)
-        case ("pending", _), ("succeeded", _): traceRefund(id)
+    static func settle(_ world: inout World, _ id: String) {
+        guard let refund = world.get(.refund, id) else { return }
+        let method = world.get(.paymentMethod, refund["payment_method"].string) ?? .null
+        switch (refund["status"].text, PaymentMethods.card(of: method).refund) {
+        case ("succeeded", .failsLater): fail(&world, id)
+        case ("pending", _), ("succeeded", _): trace(&world, id)
         default: break
         }
     }
 
-    private mutating func traceRefund(_ id: String) {
+    private static func trace(_ world: inout World, _ id: String) {
         var digits = "74"
-        for _ in 0..<21 { digits += String(random.next() % 10) }
+        for _ in 0..<21 { digits += String(world.random.next() % 10) }
         let reference = digits
-        guard let before = get(.refund, id) else { return }
-        let traced = change(.refund, id, event: "refund.updated") { refund in
+        guard let before = world.get(.refund, id) else { return }
+        let traced = world.change(.refund, id, event: "refund.updated") { refund in
             refund["status"] = "succeeded"
             refund["pending_reason"] = .null
             refund["destination_details"]["card"]["reference"] = .string(reference)
             refund["destination_details"]["card"]["reference_status"] = "available"
             refund["destination_details"]["card"]["reference_type"] = "acquirer_reference_number"
         }
-        emit(
+        world.emit(
             "charge.refund.updated",
             traced,
-            previous: Self.previousAttributes(before, traced) ?? [:]
+            previous: World.previousAttributes(before, traced) ?? [:]
         )
     }
 
-    private mutating func failRefund(_ id: String) {
-        guard let refund = get(.refund, id) else { return }
-        let back = addBalanceTransaction(
+    private static func fail(_ world: inout World, _ id: String) {
+        guard let refund = world.get(.refund, id) else { return }
+        let back = Balance.addTransaction(
+            &world,
             amount: refund["amount"].count,
             fee: 0,
             type: "refund_failure",
             source: refund
         )
-        let failed = change(.refund, id) { refund in
+        let failed = world.change(.refund, id) { refund in
             refund["status"] = "failed"
             refund["failure_reason"] = "expired_or_canceled_card"
             refund["failure_balance_transaction"] = back["id"]
         }
-        _ = countRefund(of: -refund["amount"].count, on: refund["charge"].text)
+        _ = count(&world, of: -refund["amount"].count, on: refund["charge"].text)
         let previous: JSON = [
             "status": refund["status"], "failure_reason": .null,
             "failure_balance_transaction": .null,
         ]
-        emit("refund.updated", failed, previous: previous)
-        emit("charge.refund.updated", failed, previous: previous)
-        emit("refund.failed", failed)
+        world.emit("refund.updated", failed, previous: previous)
+        world.emit("charge.refund.updated", failed, previous: previous)
+        world.emit("refund.failed", failed)
     }
 
-    static let refundRoutes: [Route] = [
+    static let routes: [Route] = [
         .post("refunds") { world, call in
             var charge = try call.parameters.string("charge")
             if let intent = try call.parameters.string("payment_intent") {
@@ -175,7 +180,8 @@ extension World {
                 "reverse_transfer",
                 "instructions_email"
             )
-            return try world.refund(
+            return try create(
+                &world,
                 charge: charge,
                 amount: amount,
                 reason: reason,

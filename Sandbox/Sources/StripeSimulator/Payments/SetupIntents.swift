@@ -1,9 +1,11 @@
-extension World {
+/// Setup intents: payment methods saved for later payments.
+/// https://docs.stripe.com/api/setup_intents
+enum SetupIntents {
     /// Makes a setup intent. https://docs.stripe.com/api/setup_intents/object
-    mutating func addSetupIntent(customer: String?, metadata: JSON = [:]) -> JSON {
-        var setup = blank(
+    static func add(_ world: inout World, customer: String?, metadata: JSON = [:]) -> JSON {
+        var setup = world.blank(
             .setupIntent,
-            created: now(for: customer),
+            created: world.now(for: customer),
             nulls: """
                 allowed_payment_method_types application attach_to_self automatic_payment_methods \
                 cancellation_reason customer_account description excluded_payment_method_types \
@@ -16,26 +18,26 @@ extension World {
                 "status": "requires_payment_method", "usage": "off_session",
             ]
         )
-        setup["client_secret"] = .string("\(setup["id"].text)_secret_\(random.token(24))")
-        return add(.setupIntent, setup, event: "setup_intent.created")
+        setup["client_secret"] = .string("\(setup["id"].text)_secret_\(world.random.token(24))")
+        return world.add(.setupIntent, setup, event: "setup_intent.created")
     }
 
-    static let setupIntentRoutes: [Route] = [
+    static let routes: [Route] = [
         .post("setup_intents") { world, call in
             let customer = try call.parameters.string("customer")
             if let customer { _ = try world.find(.customer, customer, param: "customer") }
-            try Self.refuseMethodTypes(&call)
-            let method = try world.readMethod(&call.parameters)
+            try PaymentIntents.refuseMethodTypes(&call)
+            let method = try PaymentIntents.readMethod(&world, &call.parameters)
             let confirms = try call.parameters.bool("confirm") ?? false
-            let confirmation = try Self.confirmation(&call.parameters)
-            var setup = world.addSetupIntent(customer: customer)
+            let confirmation = try PaymentIntents.confirmation(&call.parameters)
+            var setup = add(&world, customer: customer)
             try call.parameters.patch(&setup, "description", "usage")
             try call.parameters.metadata(into: &setup)
             call.parameters.ignore("automatic_payment_methods", "allowed_payment_method_types")
-            if let method { world.setMethod(method, of: &setup) }
+            if let method { PaymentIntents.setMethod(method, of: &setup) }
             world.put(.setupIntent, setup)
             try call.parameters.finish()
-            if confirms { try world.confirmSetup(setup["id"].text, confirmation) }
+            if confirms { try confirm(&world, setup["id"].text, confirmation) }
             return try world.find(.setupIntent, setup["id"].text)
         },
         .get("setup_intents") { world, call in
@@ -49,24 +51,24 @@ extension World {
             return try world.find(.setupIntent, call.ids[0])
         },
         .post("setup_intents/:id/confirm") { world, call in
-            var setup = try world.findOpenSetup(call.ids[0], "confirm")
-            if let method = try world.readMethod(&call.parameters) {
-                world.setMethod(method, of: &setup)
+            var setup = try findOpen(world, call.ids[0], "confirm")
+            if let method = try PaymentIntents.readMethod(&world, &call.parameters) {
+                PaymentIntents.setMethod(method, of: &setup)
             }
             call.parameters.ignore("allowed_payment_method_types")
             world.put(.setupIntent, setup)
-            let confirmation = try Self.confirmation(&call.parameters)
+            let confirmation = try PaymentIntents.confirmation(&call.parameters)
             try call.parameters.finish()
-            try world.confirmSetup(call.ids[0], confirmation)
+            try confirm(&world, call.ids[0], confirmation)
             return try world.find(.setupIntent, call.ids[0])
         },
         .post("setup_intents/:id") { world, call in
-            var setup = try world.findOpenSetup(call.ids[0], "update")
+            var setup = try findOpen(world, call.ids[0], "update")
             if let customer = try call.parameters.string("customer") {
                 setup["customer"] = try world.find(.customer, customer, param: "customer")["id"]
             }
-            if let method = try world.readMethod(&call.parameters) {
-                world.setMethod(method, of: &setup)
+            if let method = try PaymentIntents.readMethod(&world, &call.parameters) {
+                PaymentIntents.setMethod(method, of: &setup)
             }
             try call.parameters.patch(&setup, "description")
             try call.parameters.metadata(into: &setup)
@@ -75,7 +77,7 @@ extension World {
             return setup
         },
         .post("setup_intents/:id/cancel") { world, call in
-            _ = try world.findOpenSetup(call.ids[0], "cancel")
+            _ = try findOpen(world, call.ids[0], "cancel")
             let reason = try call.parameters.string("cancellation_reason")
             let canceled = world.change(.setupIntent, call.ids[0]) { setup in
                 setup["status"] = "canceled"
@@ -86,8 +88,8 @@ extension World {
         },
     ]
 
-    private func findOpenSetup(_ id: String, _ verb: String) throws -> JSON {
-        let setup = try find(.setupIntent, id)
+    private static func findOpen(_ world: World, _ id: String, _ verb: String) throws -> JSON {
+        let setup = try world.find(.setupIntent, id)
         guard !["succeeded", "canceled"].contains(setup["status"].text) else {
             throw APIError.invalid(
                 "You cannot \(verb) this SetupIntent because it has a status of "
@@ -98,66 +100,72 @@ extension World {
         return setup
     }
 
-    private mutating func confirmSetup(_ id: String, _ confirmation: Confirmation) throws {
-        let setup = try find(.setupIntent, id)
-        guard let method = get(.paymentMethod, setup["payment_method"].reference) else {
+    private static func confirm(_ world: inout World, _ id: String, _ confirmation: Confirmation)
+        throws
+    {
+        let setup = try world.find(.setupIntent, id)
+        guard let method = world.get(.paymentMethod, setup["payment_method"].reference) else {
             throw APIError.invalid(
                 "You cannot confirm this SetupIntent because it's missing a payment method.",
                 code: "setup_intent_unexpected_state"
             )
         }
-        let card = Self.card(of: method)
+        let card = PaymentMethods.card(of: method)
         if card.challenge != .never {
-            let action = Self.challenge(of: id, at: baseURL, returnURL: confirmation.returnURL)
-            let waiting = change(.setupIntent, id) { setup in
+            let action = PaymentIntents.challenge(
+                of: id,
+                at: world.baseURL,
+                returnURL: confirmation.returnURL
+            )
+            let waiting = world.change(.setupIntent, id) { setup in
                 setup["status"] = "requires_action"
                 setup["next_action"] = action
             }
-            emit("setup_intent.requires_action", waiting)
+            world.emit("setup_intent.requires_action", waiting)
             return
         }
-        try completeSetup(id, with: method)
+        try complete(&world, id, with: method)
     }
 
     /// The holder answers the challenge that the setup of a card waits for.
-    mutating func authenticateSetup(_ id: String, passes: Bool) throws -> JSON {
-        let setup = try findOpenSetup(id, "authenticate")
+    static func authenticate(_ world: inout World, _ id: String, passes: Bool) throws -> JSON {
+        let setup = try findOpen(world, id, "authenticate")
         guard setup["status"].string == "requires_action",
-            let method = get(.paymentMethod, setup["payment_method"].reference)
+            let method = world.get(.paymentMethod, setup["payment_method"].reference)
         else {
             throw APIError.invalid("This SetupIntent does not wait for its holder.")
         }
         guard passes else {
-            failSetup(id, .notAuthenticated)
-            return try find(.setupIntent, id)
+            fail(&world, id, .notAuthenticated)
+            return try world.find(.setupIntent, id)
         }
-        change(.paymentMethod, method["id"].text) { $0["_set_up"] = true }
-        try completeSetup(id, with: method)
-        return try find(.setupIntent, id)
+        world.change(.paymentMethod, method["id"].text) { $0["_set_up"] = true }
+        try complete(&world, id, with: method)
+        return try world.find(.setupIntent, id)
     }
 
-    private mutating func completeSetup(_ id: String, with method: JSON) throws {
-        let card = Self.card(of: method)
+    private static func complete(_ world: inout World, _ id: String, with method: JSON) throws {
+        let card = PaymentMethods.card(of: method)
         if card.declinesAttachment, let decline = card.decline {
-            let failed = failSetup(id, decline)
+            let failed = fail(&world, id, decline)
             throw APIError.card(decline, details: ["setup_intent": failed])
         }
-        let setup = try find(.setupIntent, id)
+        let setup = try world.find(.setupIntent, id)
         if let customer = setup["customer"].string {
-            attachUnchecked(method["id"].text, to: customer)
+            PaymentMethods.attachUnchecked(&world, method["id"].text, to: customer)
         }
-        let done = change(.setupIntent, id) { setup in
+        let done = world.change(.setupIntent, id) { setup in
             setup["status"] = "succeeded"
             setup["next_action"] = .null
             setup["last_setup_error"] = .null
         }
-        emit("setup_intent.succeeded", done)
-        subscriptionIsSetUp(by: done)
+        world.emit("setup_intent.succeeded", done)
+        Subscriptions.noteSetUp(&world, by: done)
     }
 
     @discardableResult
-    private mutating func failSetup(_ id: String, _ decline: Decline) -> JSON {
-        let failed = change(.setupIntent, id) { setup in
+    private static func fail(_ world: inout World, _ id: String, _ decline: Decline) -> JSON {
+        let failed = world.change(.setupIntent, id) { setup in
             setup["status"] = "requires_payment_method"
             setup["payment_method"] = .null
             setup["next_action"] = .null
@@ -170,7 +178,7 @@ extension World {
                 ]
             )
         }
-        emit("setup_intent.setup_failed", failed)
+        world.emit("setup_intent.setup_failed", failed)
         return failed
     }
 }

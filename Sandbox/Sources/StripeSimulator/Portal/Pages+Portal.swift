@@ -12,12 +12,16 @@ extension Pages {
         let configuration = world.get(.portalConfiguration, session["configuration"].string)
         let features = configuration?["features"] ?? .null
         let subscriptions = world.all(.subscription).reversed().filter { subscription in
-            subscription["customer"].string == customer && !world.isOver(subscription)
+            subscription["customer"].string == customer && !Subscriptions.isOver(subscription)
         }
         let invoices = world.all(.invoice).reversed().filter {
             $0["customer"].string == customer && $0["status"].string != "draft"
         }
-        let method = world.defaultPaymentMethod(of: customer, subscription: subscriptions.first)
+        let method = PaymentMethods.defaultMethod(
+            world,
+            of: customer,
+            subscription: subscriptions.first
+        )
         var values: [String: Any] = [
             "title": "Customer portal",
             "email": world.get(.customer, customer)?["email"].string ?? "",
@@ -53,13 +57,13 @@ extension Pages {
         let isEnding = !subscription["cancel_at"].isNull
         let day = CalendarDate(subscription["cancel_at"].int ?? end).words
         let amount = Money.words(
-            World.amount(of: price, items.first?["quantity"].int ?? 1),
+            Prices.amount(of: price, items.first?["quantity"].int ?? 1),
             price["currency"].text
         )
-        let prices = World.portalPrices(for: subscription, features)
+        let prices = PortalSessions.prices(for: subscription, features)
             .compactMap { world.get(.price, $0) }
         return [
-            "id": subscription["id"].text, "name": world.productName(of: price),
+            "id": subscription["id"].text, "name": Products.name(world, of: price),
             "price": "\(amount) \(period(price["recurring"]))",
             "status": subscription["status"].text.replacing("_", with: " "),
             "renewal": isEnding ? "Ends on \(day)." : "Renews on \(day).",
@@ -68,10 +72,10 @@ extension Pages {
             "canSwitch": !prices.isEmpty && !isEnding
                 && features["subscription_update"]["enabled"].bool == true,
             "prices": prices.map { price -> [String: Any] in
-                let amount = Money.words(World.amount(of: price, 1), price["currency"].text)
+                let amount = Money.words(Prices.amount(of: price, 1), price["currency"].text)
                 return [
                     "id": price["id"].text,
-                    "label": "\(world.productName(of: price)), \(amount) "
+                    "label": "\(Products.name(world, of: price)), \(amount) "
                         + period(price["recurring"]),
                 ]
             },
@@ -84,7 +88,7 @@ extension Pages {
         _ world: World
     ) -> Response {
         let items = world.get(.subscription, id)?["items"].elements ?? []
-        let name = items.first.map { world.productName(of: $0["price"]) } ?? "plan"
+        let name = items.first.map { Products.name(world, of: $0["price"]) } ?? "plan"
         let end = CalendarDate(items.first?["current_period_end"].count ?? 0).words
         return render(
             "confirm",

@@ -41,12 +41,13 @@ extension StripeSimulator {
                 var stored = details
                 stored.email = nil
                 let chosen = stored
-                try await act { $0.setDefaultCard(chosen, customer: customer) }
+                try await act { Customers.setDefaultCard(&$0, chosen, customer: customer) }
             } else {
                 let subscription = text("subscription")
                 let price = text("price")
                 try await act { world in
-                    try world.portalChange(
+                    try PortalSessions.change(
+                        &world,
                         action,
                         of: subscription,
                         to: price,
@@ -75,43 +76,45 @@ extension StripeSimulator {
     }
 }
 
-extension World {
+extension PortalSessions {
     /// What a customer does with a subscription of theirs in the portal.
-    mutating func portalChange(
+    static func change(
+        _ world: inout World,
         _ action: String,
         of id: String,
         to price: String,
         customer: String,
         features: JSON
     ) throws {
-        let before = try find(.subscription, id)
-        guard before["customer"].string == customer, !isOver(before) else {
+        let before = try world.find(.subscription, id)
+        guard before["customer"].string == customer, !Subscriptions.isOver(before) else {
             throw APIError.noSuch("subscription", id)
         }
         switch action {
         case "cancel" where features["subscription_cancel"]["enabled"].bool == true:
             if features["subscription_cancel"]["mode"].string == "immediately" {
-                cancelNow(id, reason: "cancellation_requested")
+                Subscriptions.cancelNow(&world, id, reason: "cancellation_requested")
                 return
             }
             var after = before
-            setCancelAtPeriodEnd(&after, true)
+            Subscriptions.setCancelAtPeriodEnd(world, &after, true)
             // For flexible billing the portal sets only the instant.
             if before["billing_mode"]["type"].string == "flexible" {
                 after["cancel_at_period_end"] = false
             }
-            put(.subscription, after)
+            world.put(.subscription, after)
         case "resume":
             var after = before
-            setCancelAtPeriodEnd(&after, false)
-            put(.subscription, after)
+            Subscriptions.setCancelAtPeriodEnd(world, &after, false)
+            world.put(.subscription, after)
         case "switch" where features["subscription_update"]["enabled"].bool == true:
-            let found = try find(.price, price, param: "price")
-            guard Self.portalPrices(for: before, features).contains(price),
+            let found = try world.find(.price, price, param: "price")
+            guard prices(for: before, features).contains(price),
                 let item = before["items"].elements.first
             else { throw APIError.invalid("This plan is not offered.") }
             let behavior = features["subscription_update"]["proration_behavior"].string ?? "none"
-            try changeItem(
+            try SubscriptionItems.change(
+                &world,
                 item["id"].text,
                 of: id,
                 price: found,
@@ -120,11 +123,11 @@ extension World {
             )
         default: throw APIError.invalid("This is not offered here.")
         }
-        announceChange(of: before)
+        Subscriptions.announceChange(&world, of: before)
     }
 
     /// The prices that a subscription may be switched to: all that the configuration lists.
-    static func portalPrices(for subscription: JSON, _ features: JSON) -> [String] {
+    static func prices(for subscription: JSON, _ features: JSON) -> [String] {
         let current = subscription["items"].elements.first?["price"]["id"].string
         return features["subscription_update"]["products"].elements
             .flatMap { $0["prices"].elements.compactMap(\.string) }

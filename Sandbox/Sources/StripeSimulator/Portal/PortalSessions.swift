@@ -1,14 +1,17 @@
-extension World {
-    static let portalRoutes: [Route] = [
-        .post("billing_portal/sessions") { world, call in try world.createPortalSession(&call) },
+/// Portal sessions: visits to the customer portal, and its configurations.
+/// https://docs.stripe.com/api/customer_portal/sessions
+enum PortalSessions {
+    static let routes: [Route] = [
+        .post("billing_portal/sessions") { world, call in try create(&world, &call) },
         .post("billing_portal/configurations") { world, call in
-            var configuration = world.portalConfiguration(
+            var configuration = configuration(
+                &world,
                 isDefault: world.all(.portalConfiguration).isEmpty
             )
             guard call.parameters.has("features") else {
                 throw APIError.missing(parameter: "features")
             }
-            try world.read(&call.parameters, into: &configuration)
+            try read(&call.parameters, into: &configuration)
             return world.add(
                 .portalConfiguration,
                 configuration,
@@ -28,7 +31,7 @@ extension World {
         },
         .post("billing_portal/configurations/:id") { world, call in
             var configuration = try world.find(.portalConfiguration, call.ids[0])
-            try world.read(&call.parameters, into: &configuration)
+            try read(&call.parameters, into: &configuration)
             configuration["updated"] = .int(world.now)
             let changed = configuration
             return world.change(
@@ -37,15 +40,15 @@ extension World {
                 event: "billing_portal.configuration.updated"
             ) { $0 = changed }
         },
-        .post("customer_sessions") { world, call in try world.createCustomerSession(&call) },
+        .post("customer_sessions") { world, call in try createCustomerSession(&world, &call) },
     ]
 
-    private mutating func createPortalSession(_ call: inout Call) throws -> JSON {
+    private static func create(_ world: inout World, _ call: inout Call) throws -> JSON {
         let customer = try call.parameters.required("customer")
-        _ = try find(.customer, customer, param: "customer")
+        _ = try world.find(.customer, customer, param: "customer")
         let chosen = try call.parameters.string("configuration")
-        if let chosen { _ = try find(.portalConfiguration, chosen, param: "configuration") }
-        let standard = all(.portalConfiguration).first { $0["is_default"].bool == true }
+        if let chosen { _ = try world.find(.portalConfiguration, chosen, param: "configuration") }
+        let standard = world.all(.portalConfiguration).first { $0["is_default"].bool == true }
         guard let configuration = chosen ?? standard?["id"].string else {
             throw APIError.invalid(
                 "No configuration provided and your test mode default configuration has not been "
@@ -55,26 +58,26 @@ extension World {
         }
         let returnURL =
             try call.parameters.string("return_url")
-            ?? get(.portalConfiguration, configuration)?["default_return_url"].string
+            ?? world.get(.portalConfiguration, configuration)?["default_return_url"].string
         if let returnURL, !Parameters.isLink(returnURL) {
             throw APIError.invalid("Invalid URL", code: "url_invalid", param: "return_url")
         }
-        var session = blank(
+        var session = world.blank(
             .portalSession,
-            created: now(for: customer),
+            created: world.now(for: customer),
             nulls: "after_expiration customer_account flow locale on_behalf_of",
             [
                 "configuration": .string(configuration), "customer": .string(customer),
-                "return_url": JSON(returnURL), "_token": .string(random.token(40)),
+                "return_url": JSON(returnURL), "_token": .string(world.random.token(40)),
             ]
         )
         try call.parameters.patch(&session, "locale")
         if let flow = call.parameters.verbatim("flow_data") { session["flow"] = Self.flow(flow) }
         call.parameters.ignore("on_behalf_of")
         session.remove("metadata")
-        session["url"] = .string("\(baseURL)/p/session/\(session["_token"].text)")
-        put(.portalSession, session)
-        emit("billing_portal.session.created", session)
+        session["url"] = .string("\(world.baseURL)/p/session/\(session["_token"].text)")
+        world.put(.portalSession, session)
+        world.emit("billing_portal.session.created", session)
         return session
     }
 
@@ -96,15 +99,15 @@ extension World {
     }
 
     /// A configuration with every feature as the Dashboard proposes it.
-    mutating func portalConfiguration(isDefault: Bool) -> JSON {
+    static func configuration(_ world: inout World, isDefault: Bool) -> JSON {
         let reasons = [
             "too_expensive", "missing_features", "switched_service", "unused", "other",
         ]
-        return blank(
+        return world.blank(
             .portalConfiguration,
             nulls: "application default_return_url name",
             [
-                "active": true, "is_default": .bool(isDefault), "updated": .int(now),
+                "active": true, "is_default": .bool(isDefault), "updated": .int(world.now),
                 "business_profile": .object(
                     nulls: "headline privacy_policy_url terms_of_service_url",
                     [:]
@@ -138,13 +141,16 @@ extension World {
         )
     }
 
-    private func read(_ parameters: inout Parameters, into configuration: inout JSON) throws {
+    private static func read(
+        _ parameters: inout Parameters,
+        into configuration: inout JSON
+    ) throws {
         try parameters.metadata(into: &configuration)
         try parameters.patch(&configuration, "default_return_url", "name")
         try parameters.patchBool(&configuration, "active")
         for name in ["business_profile", "login_page", "features"] {
             guard let sent = parameters.verbatim(name) else { continue }
-            configuration[name] = Self.merged(configuration[name], sent)
+            configuration[name] = merged(configuration[name], sent)
         }
         let offered = configuration["features"]["subscription_update"]["products"].elements
         configuration["features"]["subscription_update"]["products"] = .array(
@@ -165,9 +171,12 @@ extension World {
     }
 
     /// https://docs.stripe.com/api/customer_sessions.
-    private mutating func createCustomerSession(_ call: inout Call) throws -> JSON {
+    private static func createCustomerSession(
+        _ world: inout World,
+        _ call: inout Call
+    ) throws -> JSON {
         let customer = try call.parameters.required("customer")
-        _ = try find(.customer, customer, param: "customer")
+        _ = try world.find(.customer, customer, param: "customer")
         guard let sent = call.parameters.verbatim("components")?.members,
             sent.values.contains(where: { $0["enabled"].bool == true })
         else { throw APIError.missing(parameter: "components") }
@@ -187,9 +196,9 @@ extension World {
         }
         return [
             "object": "customer_session",
-            "client_secret": .string("cuss_secret_" + random.token(60)),
-            "components": components, "created": .int(now), "customer": .string(customer),
-            "customer_account": .null, "expires_at": .int(now + 1_800), "livemode": false,
+            "client_secret": .string("cuss_secret_" + world.random.token(60)),
+            "components": components, "created": .int(world.now), "customer": .string(customer),
+            "customer_account": .null, "expires_at": .int(world.now + 1_800), "livemode": false,
         ]
     }
 }

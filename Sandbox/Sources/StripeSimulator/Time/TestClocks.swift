@@ -1,5 +1,6 @@
-extension World {
-    static let testClockRoutes: [Route] = [
+/// Test clocks: the time of some customers, moved by hand. https://docs.stripe.com/api/test_clocks
+enum TestClocks {
+    static let routes: [Route] = [
         .post("test_helpers/test_clocks") { world, call in
             guard let frozen = try call.parameters.int("frozen_time") else {
                 throw APIError.missing(parameter: "frozen_time")
@@ -23,7 +24,7 @@ extension World {
             guard let target = try call.parameters.int("frozen_time") else {
                 throw APIError.missing(parameter: "frozen_time")
             }
-            return try world.advance(testClock: call.ids[0], to: target)
+            return try advance(&world, testClock: call.ids[0], to: target)
         },
         .delete("test_helpers/test_clocks/:id") { world, call in
             let clock = try world.find(.testClock, call.ids[0])
@@ -43,8 +44,8 @@ extension World {
 
     /// Moves a test clock forward and does what comes due on the way.
     /// https://docs.stripe.com/billing/testing/test-clocks
-    mutating func advance(testClock id: String, to target: Int) throws -> JSON {
-        let clock = try find(.testClock, id)
+    static func advance(_ world: inout World, testClock id: String, to target: Int) throws -> JSON {
+        let clock = try world.find(.testClock, id)
         let start = clock["frozen_time"].count
         guard target > start else {
             throw APIError.invalid(
@@ -52,36 +53,36 @@ extension World {
                 param: "frozen_time"
             )
         }
-        guard target <= start + longestAdvance(of: id) else {
+        guard target <= start + longestAdvance(world, of: id) else {
             throw APIError.invalid(
                 "Cannot advance the test clock by more than two intervals of the shortest "
                     + "subscription under it.",
                 param: "frozen_time"
             )
         }
-        let advancing = change(.testClock, id) { clock in
+        let advancing = world.change(.testClock, id) { clock in
             clock["status"] = "advancing"
             clock["status_details"] = ["advancing": ["target_frozen_time": .int(target)]]
         }
-        emit("test_helpers.test_clock.advancing", advancing)
-        while let entry = clockAgendas[id, default: Agenda()].takeDue(at: target) {
-            self.advancing[id] = max(start, entry.at)
-            perform(entry.task)
+        world.emit("test_helpers.test_clock.advancing", advancing)
+        while let entry = world.clockAgendas[id, default: Agenda()].takeDue(at: target) {
+            world.advancing[id] = max(start, entry.at)
+            world.perform(entry.task)
         }
-        self.advancing[id] = nil
-        let ready = change(.testClock, id) { clock in
+        world.advancing[id] = nil
+        let ready = world.change(.testClock, id) { clock in
             clock["status"] = "ready"
             clock["status_details"] = [:]
             clock["frozen_time"] = .int(target)
         }
-        emit("test_helpers.test_clock.ready", ready)
+        world.emit("test_helpers.test_clock.ready", ready)
         // Stripe answers at once and works on; here all is done, but the answer is the same.
         return advancing
     }
 
-    private func longestAdvance(of clock: String) -> Int {
-        let lengths = all(.subscription).filter { subscription in
-            subscription["test_clock"].string == clock && !isOver(subscription)
+    private static func longestAdvance(_ world: World, of clock: String) -> Int {
+        let lengths = world.all(.subscription).filter { subscription in
+            subscription["test_clock"].string == clock && !Subscriptions.isOver(subscription)
         }.flatMap(\.["items"].elements).map { item in
             let cycle = BillingCycle(anchor: 0, recurring: item["price"]["recurring"])
             return cycle.boundary(2) + 3 * 86_400

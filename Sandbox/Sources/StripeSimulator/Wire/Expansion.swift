@@ -1,7 +1,9 @@
-extension World {
+/// Expansion: objects where otherwise only their ids stand.
+/// https://docs.stripe.com/api/expanding_objects
+enum Expansion {
     /// Puts objects where only their ids stood: `expand[]=data.customer`.
     /// https://docs.stripe.com/api/expanding_objects
-    func expand(_ object: JSON, _ paths: [String]) throws -> JSON {
+    static func expand(_ world: World, _ object: JSON, _ paths: [String]) throws -> JSON {
         var result = object
         for path in paths {
             let steps = path.split(separator: ".").map(String.init)
@@ -11,20 +13,25 @@ extension World {
                     param: "expand"
                 )
             }
-            result = try expand(result, steps[...], path: path)
+            result = try expand(world, result, steps[...], path: path)
         }
         return result
     }
 
-    private func expand(_ value: JSON, _ steps: ArraySlice<String>, path: String) throws -> JSON {
+    private static func expand(
+        _ world: World,
+        _ value: JSON,
+        _ steps: ArraySlice<String>,
+        path: String
+    ) throws -> JSON {
         guard let step = steps.first else { return value }
         if case .array(let elements) = value {
-            return .array(try elements.map { try expand($0, steps, path: path) })
+            return .array(try elements.map { try expand(world, $0, steps, path: path) })
         }
         guard value.members != nil else { return value }
         var object = value
         let rest = steps.dropFirst()
-        let current = object.members?[step] ?? included(step, in: object)
+        let current = object.members?[step] ?? included(world, step, in: object)
         guard let current else {
             throw APIError.invalid(
                 "This property cannot be expanded (\(step)). You may want to try expanding "
@@ -32,29 +39,29 @@ extension World {
                 param: "expand"
             )
         }
-        object[step] = try expand(resolved(current), rest, path: path)
+        object[step] = try expand(world, resolved(world, current), rest, path: path)
         return object
     }
 
     /// The object that an id stands for; ids in a list each.
-    private func resolved(_ value: JSON) -> JSON {
+    private static func resolved(_ world: World, _ value: JSON) -> JSON {
         switch value {
         case .string(let id):
             for kind in Kind.allCases where !kind.prefix.isEmpty && id.hasPrefix(kind.prefix) {
-                if let object = get(kind, id) { return object }
+                if let object = world.get(kind, id) { return object }
             }
             // Products, coupons and some prices carry ids that their maker chose.
             for kind in [Kind.product, .price, .coupon] {
-                if let object = get(kind, id) { return object }
+                if let object = world.get(kind, id) { return object }
             }
             return value
-        case .array(let values): return .array(values.map { resolved($0) })
+        case .array(let values): return .array(values.map { resolved(world, $0) })
         default: return value
         }
     }
 
     /// What is left out unless it is asked for.
-    private func included(_ name: String, in object: JSON) -> JSON? {
+    private static func included(_ world: World, _ name: String, in object: JSON) -> JSON? {
         let id = object["id"].text
         switch (object["object"].string, name) {
         case ("checkout.session", "line_items"):
@@ -68,17 +75,17 @@ extension World {
                 url: "/v1/payment_links/\(id)/line_items"
             )
         case ("invoice", "payments"):
-            let payments = all(.invoicePayment).filter { $0["invoice"].string == id }
+            let payments = world.all(.invoicePayment).filter { $0["invoice"].string == id }
             return JSON.list(payments, url: "/v1/invoice_payments?invoice=\(id)")
         case ("invoice", "confirmation_secret"):
-            guard let intent = get(.paymentIntent, object["_payment_intent"].string) else {
+            guard let intent = world.get(.paymentIntent, object["_payment_intent"].string) else {
                 return .null
             }
             return ["client_secret": intent["client_secret"], "type": "payment_intent"]
         case ("price", "tiers"), ("plan", "tiers"): return object["_tiers"]
         case ("price", "currency_options"): return .object([:])
         case ("customer", "subscriptions"):
-            let subscriptions = all(.subscription).filter {
+            let subscriptions = world.all(.subscription).filter {
                 $0["customer"].string == id && $0["status"].string != "canceled"
             }
             return JSON.list(

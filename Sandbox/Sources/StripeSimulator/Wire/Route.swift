@@ -45,16 +45,13 @@ struct Route: Sendable {
 
     /// Everything that is served, in groups; the first match counts.
     static let all: [Route] =
-        World.customerRoutes + World.productRoutes + World.priceRoutes + World.featureRoutes
-        + World.activeEntitlementRoutes + World.checkoutRoutes + World.subscriptionRoutes
-        + World.subscriptionItemRoutes + World.subscriptionScheduleRoutes + World.previewRoutes
-        + World.invoiceRoutes + World.attachedPaymentRoutes
-        + World.invoiceItemRoutes
-        + World.paymentIntentRoutes + World.paymentMethodRoutes + World.chargeRoutes
-        + World.balanceRoutes
-        + World.refundRoutes + World.disputeRoutes + World.eventRoutes + World.webhookEndpointRoutes
-        + World.portalRoutes + World.testClockRoutes + World.couponRoutes + World.setupIntentRoutes
-        + World.paymentLinkRoutes + World.paymentPageRoutes + World.taxRateRoutes
-        + World.customerBalanceRoutes + World.discountRoutes + World.ephemeralKeyRoutes
-        + World.accountRoutes + World.creditNoteRoutes
+        Customers.routes + Products.routes + Prices.routes + Features.routes
+        + ActiveEntitlements.routes + CheckoutSessions.routes + Subscriptions.routes
+        + SubscriptionItems.routes + SubscriptionSchedules.routes + Previews.routes
+        + Invoices.routes + InvoicePayments.routes + InvoiceItems.routes + PaymentIntents.routes
+        + PaymentMethods.routes + Charges.routes + Balance.routes + Refunds.routes
+        + Disputes.routes + Events.routes + WebhookEndpoints.routes + PortalSessions.routes
+        + TestClocks.routes + Coupons.routes + SetupIntents.routes + PaymentLinks.routes
+        + PaymentPages.routes + TaxRates.routes + CustomerBalance.routes + Discounts.routes
+        + EphemeralKeys.routes + Accounts.routes + CreditNotes.routes
 }

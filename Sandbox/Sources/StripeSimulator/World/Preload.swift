@@ -1,36 +1,37 @@
-extension World {
+/// The objects that a configuration wants to exist from the start.
+enum Preload {
     /// Adds what the configuration wants to exist and a saved state does not have yet.
-    mutating func preload(_ configuration: StripeSimulator.Configuration) {
-        policy = configuration.policy
-        schedulePayout()
-        for product in configuration.products { preload(product) }
+    static func add(_ world: inout World, _ configuration: StripeSimulator.Configuration) {
+        world.policy = configuration.policy
+        Balance.schedulePayout(&world)
+        for product in configuration.products { add(&world, product) }
         // Endpoints that an earlier configuration named and this one does not are gone.
         let urls = configuration.webhookEndpoints.map(\.url)
-        for endpoint in all(.webhookEndpoint)
+        for endpoint in world.all(.webhookEndpoint)
         where endpoint["_configured"].bool == true && !urls.contains(endpoint["url"].text) {
-            _ = delete(.webhookEndpoint, endpoint["id"].text)
+            _ = world.delete(.webhookEndpoint, endpoint["id"].text)
         }
-        for endpoint in configuration.webhookEndpoints { preload(endpoint) }
-        if configuration.hasPortalConfiguration, all(.portalConfiguration).isEmpty {
-            put(.portalConfiguration, standardPortalConfiguration())
+        for endpoint in configuration.webhookEndpoints { add(&world, endpoint) }
+        if configuration.hasPortalConfiguration, world.all(.portalConfiguration).isEmpty {
+            world.put(.portalConfiguration, standardPortalConfiguration(&world))
         }
     }
 
-    private mutating func preload(_ product: StripeSimulator.Product) {
-        if get(.product, product.id) == nil {
-            var made = addProduct(id: product.id, name: product.name)
+    private static func add(_ world: inout World, _ product: StripeSimulator.Product) {
+        if world.get(.product, product.id) == nil {
+            var made = Products.add(&world, id: product.id, name: product.name)
             made["description"] = JSON(product.description)
-            put(.product, made)
+            world.put(.product, made)
         }
-        let attached = all(.productFeature).filter { $0["_product"].string == product.id }
+        let attached = world.all(.productFeature).filter { $0["_product"].string == product.id }
         for key in product.features
         where !attached.contains(where: { $0["entitlement_feature"]["lookup_key"].string == key }) {
             let feature =
-                all(.feature).first { $0["lookup_key"].string == key }
-                ?? addFeature(lookupKey: key, name: key)
-            _ = attachFeature(feature, to: product.id)
+                world.all(.feature).first { $0["lookup_key"].string == key }
+                ?? Features.add(&world, lookupKey: key, name: key)
+            _ = Features.attach(&world, feature, to: product.id)
         }
-        for price in product.prices where get(.price, price.id) == nil {
+        for price in product.prices where world.get(.price, price.id) == nil {
             var recurring: JSON = .null
             if let interval = price.interval {
                 recurring = .object(
@@ -41,9 +42,10 @@ extension World {
                     ]
                 )
             }
-            put(
+            world.put(
                 .price,
-                addPrice(
+                Prices.add(
+                    &world,
                     id: price.id,
                     product: product.id,
                     currency: price.currency,
@@ -55,16 +57,17 @@ extension World {
         }
     }
 
-    private mutating func preload(_ endpoint: StripeSimulator.WebhookEndpoint) {
-        let known = all(.webhookEndpoint).first { $0["url"].string == endpoint.url }
+    private static func add(_ world: inout World, _ endpoint: StripeSimulator.WebhookEndpoint) {
+        let known = world.all(.webhookEndpoint).first { $0["url"].string == endpoint.url }
         let id =
             known?["id"].string
-            ?? addEndpoint(
+            ?? WebhookEndpoints.add(
+                &world,
                 url: endpoint.url,
                 events: endpoint.enabledEvents,
                 apiVersion: endpoint.apiVersion
             )["id"].text
-        change(.webhookEndpoint, id) { stored in
+        world.change(.webhookEndpoint, id) { stored in
             stored["_configured"] = true
             stored["_secrets"] = [.string(endpoint.secret)]
             stored["enabled_events"] = JSON(endpoint.enabledEvents)
@@ -72,9 +75,9 @@ extension World {
     }
 
     /// Settings under which customers may switch between the recurring prices of each product.
-    private mutating func standardPortalConfiguration() -> JSON {
-        var configuration = portalConfiguration(isDefault: true)
-        let recurring = all(.price).filter { !$0["recurring"].isNull }
+    private static func standardPortalConfiguration(_ world: inout World) -> JSON {
+        var configuration = PortalSessions.configuration(&world, isDefault: true)
+        let recurring = world.all(.price).filter { !$0["recurring"].isNull }
         let products = Dictionary(grouping: recurring) { $0["product"].text }
             .sorted { $0.key < $1.key }.map { product, prices in
                 JSON.object([

@@ -1,4 +1,7 @@
-/// Everything that this Stripe knows: a value, changed only by its mutating methods.
+/// Everything that this Stripe knows: a value.
+///
+/// Here are the state and the operations on it that all resources share. What Stripe does with a
+/// resource is in an enum with its name, such as `Refunds`: functions that take the world.
 ///
 /// Time is `now`, set from outside; chance is seeded; nothing here reaches the network. What is to
 /// be told to webhook endpoints waits in `deliveries` until somebody carries it.
@@ -192,24 +195,24 @@ extension World {
 
     mutating func perform(_ task: Agenda.Task) {
         switch task {
-        case .expireSession(let id): expireSessionIfDue(id)
-        case .rollPeriod(let id): rollPeriod(of: id)
-        case .cancelSubscription(let id): cancelIfDue(id)
-        case .expireIncomplete(let id): expireIncomplete(id)
-        case .announceTrialEnd(let id): announceTrialEnd(of: id)
-        case .finalizeInvoice(let id): finalizeIfDue(id)
-        case .retryPayment(let id): retryPaymentIfDue(of: id)
-        case .settleRefund(let id): settleRefund(id)
-        case .openDispute(let id): openDispute(on: id)
-        case .announceRenewal(let id): announceRenewal(of: id)
-        case .settlePayment(let id): settlePayment(id)
-        case .expireUpdate(let id): expirePendingUpdate(of: id)
-        case .advanceSchedule(let id): advanceScheduleIfDue(id)
-        case .announceScheduleEnd(let id): announceScheduleEnd(of: id)
-        case .invoiceDue(let id): invoiceIsDue(id)
-        case .endDunning(let id): endDunningIfDue(id)
-        case .payOut: payOutIfDue()
-        case .completePayout(let id): completePayout(id)
+        case .expireSession(let id): CheckoutSessions.expireIfDue(&self, id)
+        case .rollPeriod(let id): Subscriptions.rollPeriod(&self, of: id)
+        case .cancelSubscription(let id): Subscriptions.cancelIfDue(&self, id)
+        case .expireIncomplete(let id): Subscriptions.expireIncomplete(&self, id)
+        case .announceTrialEnd(let id): Subscriptions.announceTrialEnd(&self, of: id)
+        case .finalizeInvoice(let id): Invoices.finalizeIfDue(&self, id)
+        case .retryPayment(let id): Invoices.retryPaymentIfDue(&self, of: id)
+        case .settleRefund(let id): Refunds.settle(&self, id)
+        case .openDispute(let id): Disputes.open(&self, on: id)
+        case .announceRenewal(let id): Previews.announceRenewal(&self, of: id)
+        case .settlePayment(let id): PaymentIntents.settlePayment(&self, id)
+        case .expireUpdate(let id): PendingUpdates.expire(&self, of: id)
+        case .advanceSchedule(let id): SubscriptionSchedules.advanceIfDue(&self, id)
+        case .announceScheduleEnd(let id): SubscriptionSchedules.announceEnd(&self, of: id)
+        case .invoiceDue(let id): Invoices.becomeDue(&self, id)
+        case .endDunning(let id): Invoices.endDunningIfDue(&self, id)
+        case .payOut: Balance.payOutIfDue(&self)
+        case .completePayout(let id): Balance.completePayout(&self, id)
         }
     }
 }

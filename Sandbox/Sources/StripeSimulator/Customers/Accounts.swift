@@ -1,13 +1,12 @@
-// The account that the secret key belongs to. https://docs.stripe.com/api/accounts/object
-
-extension World {
+/// The account that the secret key belongs to. https://docs.stripe.com/api/accounts/object
+enum Accounts {
     /// Its id, the same in every sandbox.
-    static let accountID = "acct_1TollgateSandbox"
+    static let id = "acct_1TollgateSandbox"
 
-    static let accountRoutes: [Route] = [
-        .get("account") { world, _ in world.account },
-        .get("accounts/:id") { world, call in
-            guard call.ids[0] == accountID else {
+    static let routes: [Route] = [
+        .get("account") { _, _ in account },
+        .get("accounts/:id") { _, call in
+            guard call.ids[0] == id else {
                 throw APIError(
                     status: 403,
                     code: "account_invalid",
@@ -15,11 +14,11 @@ extension World {
                         + "'\(call.ids[0])' (or that account does not exist)."
                 )
             }
-            return world.account
+            return account
         },
     ]
 
-    private var account: JSON {
+    private static var account: JSON {
         let due: JSON = .object(
             nulls: "current_deadline disabled_reason",
             [
@@ -30,7 +29,7 @@ extension World {
         return .object(
             nulls: "business_type company groups individual metadata",
             [
-                "id": .string(Self.accountID), "object": "account", "type": "standard",
+                "id": .string(id), "object": "account", "type": "standard",
                 "country": "US", "default_currency": "usd", "email": "sandbox@example.com",
                 "charges_enabled": true, "payouts_enabled": true, "details_submitted": true,
                 "created": 1_700_000_000, "metadata": [:],
@@ -50,9 +49,9 @@ extension World {
                 "controller": ["type": "account"],
                 "external_accounts": JSON.list(
                     [],
-                    url: "/v1/accounts/\(Self.accountID)/external_accounts"
+                    url: "/v1/accounts/\(id)/external_accounts"
                 ),
-                "future_requirements": due, "requirements": due, "settings": Self.settings,
+                "future_requirements": due, "requirements": due, "settings": settings,
                 "tos_acceptance": .object(nulls: "date ip service_agreement user_agent", [:]),
             ]
         )

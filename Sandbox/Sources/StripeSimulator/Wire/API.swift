@@ -1,33 +1,39 @@
 import Foundation
 
-extension World {
+/// The API: how a request is answered, whatever it asks for. https://docs.stripe.com/api
+enum API {
     /// Answers one request as Stripe does: key, idempotency, route, parameters, expansion.
     ///
     /// Nothing of a refused request remains, except where Stripe keeps it, as with a declined card.
     /// - Parameters:
     ///   - keys: the secret keys that are accepted.
     ///   - wall: real time in UNIX seconds, for the age of stored replies.
-    mutating func answer(_ request: APIRequest, keys: [String], wall: Int) -> APIResponse {
-        let requestID = "req_" + random.token(14)
+    static func answer(
+        _ world: inout World,
+        _ request: APIRequest,
+        keys: [String],
+        wall: Int
+    ) -> APIResponse {
+        let requestID = "req_" + world.random.token(14)
         var headers = [
-            "request-id": requestID, "stripe-version": request.version ?? apiVersion,
+            "request-id": requestID, "stripe-version": request.version ?? world.apiVersion,
         ]
         if let key = request.idempotencyKey { headers["idempotency-key"] = key }
         do {
             try authenticate(request.authorization, keys: keys)
-            if let stored = try storedReply(to: request, wall: wall) {
+            if let stored = try storedReply(world, to: request, wall: wall) {
                 headers["idempotent-replayed"] = "true"
                 headers["original-request"] = stored.requestID
                 return APIResponse(status: stored.status, body: stored.body, headers: headers)
             }
         } catch {
-            return Self.refusal(error, headers: headers)
+            return refusal(error, headers: headers)
         }
-        let before = self
-        cause = Cause(requestID: requestID, idempotencyKey: request.idempotencyKey)
+        let before = world
+        world.cause = World.Cause(requestID: requestID, idempotencyKey: request.idempotencyKey)
         var response: APIResponse
         do {
-            if Chance("api_error", of: requestID).happens(in: faults.apiErrors) {
+            if Chance("api_error", of: requestID).happens(in: world.faults.apiErrors) {
                 throw APIError(
                     status: 500,
                     type: "api_error",
@@ -37,18 +43,18 @@ extension World {
             }
             response = APIResponse(
                 status: 200,
-                body: try result(of: request).rendered,
+                body: try result(&world, of: request).rendered,
                 headers: headers
             )
         } catch {
-            response = Self.refusal(error, headers: headers)
+            response = refusal(error, headers: headers)
             if (error as? APIError)?.keepsChanges != true {
-                let random = random
-                self = before
-                self.random = random
+                let random = world.random
+                world = before
+                world.random = random
             }
         }
-        store(response, for: request, requestID: requestID, wall: wall)
+        store(&world, response, for: request, requestID: requestID, wall: wall)
         return response
     }
 
@@ -56,8 +62,9 @@ extension World {
     ///
     /// Nothing of it is kept: asked again, it is answered as the first one was.
     /// https://docs.stripe.com/error-codes#idempotency-key-in-use
-    mutating func refuseTwin(_ request: APIRequest, key: String) -> APIResponse {
-        Self.refusal(
+    static func refuseTwin(_ world: inout World, _ request: APIRequest, key: String) -> APIResponse
+    {
+        refusal(
             APIError(
                 status: 409,
                 type: "idempotency_error",
@@ -67,13 +74,13 @@ extension World {
                     + "going through): \(key)."
             ),
             headers: [
-                "request-id": "req_" + random.token(14),
-                "stripe-version": request.version ?? apiVersion, "idempotency-key": key,
+                "request-id": "req_" + world.random.token(14),
+                "stripe-version": request.version ?? world.apiVersion, "idempotency-key": key,
             ]
         )
     }
 
-    private func authenticate(_ authorization: String?, keys: [String]) throws {
+    private static func authenticate(_ authorization: String?, keys: [String]) throws {
         var key: String?
         if let authorization, authorization.hasPrefix("Bearer ") {
             key = String(authorization.dropFirst(7))
@@ -100,12 +107,12 @@ extension World {
     }
 
     /// What a request comes to, of whoever may ask.
-    mutating func result(of request: APIRequest) throws -> JSON {
+    static func result(_ world: inout World, of request: APIRequest) throws -> JSON {
         let segments = request.path.split(separator: "/").map(String.init)
         guard segments.first == "v1" else {
             throw APIError.unrecognized(request.method, request.path)
         }
-        let name = request.version ?? apiVersion
+        let name = request.version ?? world.apiVersion
         guard let version = APIVersion(name) else {
             throw APIError.invalid("Invalid Stripe API version: \(name)")
         }
@@ -124,9 +131,9 @@ extension World {
                 namesVersion: request.version != nil
             )
             let paths = try call.parameters.strings("expand") ?? []
-            let object = try route.handler(&self, &call)
+            let object = try route.handler(&world, &call)
             try call.parameters.finish()
-            return version.shape(try expand(object, paths))
+            return version.shape(try Expansion.expand(world, object, paths))
         }
         throw APIError.unrecognized(request.method, request.path)
     }
@@ -141,8 +148,12 @@ extension World {
 
 // MARK: - Idempotency, https://docs.stripe.com/api/idempotent_requests
 
-extension World {
-    private func storedReply(to request: APIRequest, wall: Int) throws -> StoredReply? {
+extension API {
+    private static func storedReply(
+        _ world: World,
+        to request: APIRequest,
+        wall: Int
+    ) throws -> StoredReply? {
         guard request.method == "POST", let key = request.idempotencyKey else { return nil }
         guard key.count <= 255 else {
             throw APIError(
@@ -151,8 +162,8 @@ extension World {
                 message: "Idempotency keys can have up to 255 characters."
             )
         }
-        guard let stored = replies[key], wall - stored.at < 86_400 else { return nil }
-        guard stored.fingerprint == Self.fingerprint(request) else {
+        guard let stored = world.replies[key], wall - stored.at < 86_400 else { return nil }
+        guard stored.fingerprint == fingerprint(request) else {
             throw APIError(
                 status: 400,
                 type: "idempotency_error",
@@ -165,7 +176,8 @@ extension World {
     }
 
     /// Keeps what was answered, unless the request was refused before anything was done.
-    private mutating func store(
+    private static func store(
+        _ world: inout World,
         _ response: APIResponse,
         for request: APIRequest,
         requestID: String,
@@ -174,9 +186,9 @@ extension World {
         guard request.method == "POST", let key = request.idempotencyKey,
             response.status < 400 || response.status == 402 || response.status >= 500
         else { return }
-        unsaved?.replies.insert(key)
-        replies[key] = StoredReply(
-            fingerprint: Self.fingerprint(request),
+        world.unsaved?.replies.insert(key)
+        world.replies[key] = StoredReply(
+            fingerprint: fingerprint(request),
             status: response.status,
             body: response.body,
             requestID: requestID,
