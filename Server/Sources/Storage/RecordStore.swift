@@ -142,6 +142,7 @@ extension RecordStore {
     public var secretKeys: SecretKeyStore { SecretKeyStore(driver: driver) }
     public var feed: FeedStore { FeedStore(driver: driver, writer: writer) }
     public var webhooks: WebhookStore { WebhookStore(driver: driver) }
+    public var letters: LetterStore { LetterStore(driver: driver) }
     public var figures: FigureStore { FigureStore(driver: driver, writer: writer) }
     public var reports: ReportStore { ReportStore(driver: driver) }
     public var questions: QuestionStore { QuestionStore(driver: driver) }

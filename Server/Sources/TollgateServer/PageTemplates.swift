@@ -18,6 +18,7 @@ struct PageTemplates: Sendable {
             "checkout": try MustacheTemplate(page: PackageResources.checkout_mustache),
             "portal": try MustacheTemplate(page: PackageResources.portal_mustache),
             "statement": try MustacheTemplate(page: PackageResources.statement_mustache),
+            "unsubscribe": try MustacheTemplate(page: PackageResources.unsubscribe_mustache),
             "portal_change": try MustacheTemplate(page: PackageResources.portal_change_mustache),
         ])
     }

@@ -12,6 +12,7 @@ public import TollgateService
 ///   - checkUp: the checks of the dashboard's page **Doctor**; `nil`: there is no such page.
 ///   - alertTrial: a test message to every channel of alarms, by the settings of the moment; `nil`: the
 ///     page **Doctor** has no button for it.
+///   - emails: emails to customers, by the settings of the moment; `nil`: none are sent.
 ///   - answersMetrics: whether `/metrics` and `/readyz` are among them.
 ///   - isTraced: whether each request is measured as a span.
 public func buildRouter(
@@ -19,11 +20,12 @@ public func buildRouter(
     levers: DashboardLevers? = nil,
     checkUp: CheckUp? = nil,
     alertTrial: (@Sendable () -> AlertTrial)? = nil,
+    emails: @escaping @Sendable () -> LetterSetUp? = { nil },
     answersMetrics: Bool = true,
     isTraced: Bool = false
 ) throws -> Router<ServerRequestContext> {
     try router(tollgate, isTraced: isTraced) { router in
-        try addRoutes(to: router, tollgate, levers, checkUp, alertTrial)
+        try addRoutes(to: router, tollgate, levers, checkUp, alertTrial, emails)
         if answersMetrics { addMetrics(to: router, tollgate) }
     }
 }
@@ -58,7 +60,8 @@ private func addRoutes(
     _ tollgate: Tollgate,
     _ levers: DashboardLevers?,
     _ checkUp: CheckUp?,
-    _ alertTrial: (@Sendable () -> AlertTrial)?
+    _ alertTrial: (@Sendable () -> AlertTrial)?,
+    _ emails: @escaping @Sendable () -> LetterSetUp?
 ) throws {
     addHealth(to: router)
     addOperations(to: router, tollgate)
@@ -74,7 +77,7 @@ private func addRoutes(
     addOfferings(to: router, tollgate)
     try addFinance(to: router, tollgate)
     try addPages(to: router, tollgate)
-    try addDashboard(to: router, tollgate, levers, checkUp, alertTrial)
+    try addDashboard(to: router, tollgate, levers, checkUp, alertTrial, emails)
 }
 
 extension APIPath {

@@ -321,6 +321,34 @@ extension Tollgate {
         )
     }
 
+    package var letterRefusals: LetterRefusals {
+        LetterRefusals(
+            records: store,
+            clocks: clocks,
+            random: random,
+            secretKey: configuration.secretKey,
+            publicURL: configuration.publicURL
+        )
+    }
+
+    /// Emails to customers.
+    ///
+    /// - Parameter transport: the way to mail servers, if not the server's own.
+    package func letters(_ setUp: LetterSetUp, over transport: MailTransport? = nil) -> Letters {
+        Letters(
+            records: store,
+            clocks: clocks,
+            leases: leases,
+            refusals: letterRefusals,
+            connectors: connectors,
+            counters: counters,
+            logger: logger,
+            configuration: configuration,
+            setUp: setUp,
+            transport: transport ?? mails
+        )
+    }
+
     private func channels(_ settings: AlertSettings) -> [AlertChannel] {
         settings.channels(webhooks: webhooks, mails: mails, clocks: clocks)
     }

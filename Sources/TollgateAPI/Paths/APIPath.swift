@@ -111,6 +111,7 @@ extension APIPath {
     public static let portalChange = Self(template: "/portal/change")
     public static let portalStripe = Self(template: "/portal/stripe")
     public static let portal = Self(template: "/portal")
+    public static let emailsUnsubscribe = Self(template: "/emails/unsubscribe")
     public static let dashboard = Self(template: "/dashboard")
 }
 

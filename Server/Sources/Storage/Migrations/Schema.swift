@@ -6,7 +6,7 @@ public enum Schema {
     public static let migrations = [
         firstTables, cursorsAndParked, opinions, reportsAndMessages, figures, staffAndAudit,
         webhooks, awaited, reportEditions, accessFindings, repliesOfCustomers, keysAndFactors,
-        personsOfMessages, appsOfFigures, staffViews,
+        personsOfMessages, appsOfFigures, staffViews, letters,
     ]
 
     static let versionTable = """

@@ -88,6 +88,7 @@ extension Batch {
             "DELETE FROM profile_email WHERE customer = $1",
             "DELETE FROM idempotency WHERE customer = $1",
             "DELETE FROM access_finding WHERE customer = $1",
+            "DELETE FROM letter WHERE customer = $1",
         ] {
             try rows.connection.execute(statement, [name.value])
         }

@@ -10,10 +10,12 @@ struct RecurringWork: Sendable {
     let tollgate: Tollgate
     /// `nil`: nobody is told of alarms.
     let alarming: Alarming?
+    /// Emails to customers by the settings of the moment; `nil`: none are sent.
+    let emails: @Sendable () -> LetterSetUp?
 
     var all: [any Service] {
         reconciling + listening + alerts + [
-            questions, storeReports, figures, accessChecks, events,
+            questions, storeReports, figures, accessChecks, events, letters,
             Delivering(deliveries: tollgate.webhookDeliveries), signingKeys, keyUses, expired,
         ]
     }
@@ -139,6 +141,20 @@ struct RecurringWork: Sendable {
             atEnd: { [tollgate] in await tollgate.secretKeys.keepUses() }
         ) { [tollgate] in
             await tollgate.secretKeys.keepUses() ? .done : .failed
+        }
+    }
+
+    /// Emails customers, by the settings of the moment.
+    private var letters: some Service {
+        Recurring(
+            "emails",
+            of: tollgate,
+            after: .seconds(3),
+            every: .seconds(5),
+            afterFailure: .seconds(60)
+        ) { [tollgate, emails] in
+            guard let setUp = emails() else { return .done }
+            return await tollgate.letters(setUp).work() ? .done : .failed
         }
     }
 

@@ -25,9 +25,10 @@ struct Reloading: Service {
     let hangups: UnixSignalsSequence
 
     /// The settings that are reloaded; all others need a restart.
-    private static let taken = Settings.names.filter { $0.hasPrefix("ALERTS_") }.union([
-        "BACKUPS", "CATALOG", "LOG_LEVEL", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS",
-    ])
+    private static let taken = Settings.names
+        .filter { $0.hasPrefix("ALERTS_") || $0.hasPrefix("EMAILS_") }.union([
+            "BACKUPS", "CATALOG", "LOG_LEVEL", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS",
+        ])
 
     func run() async throws {
         let hasReloaded = await cancelWhenGracefulShutdown {

@@ -86,6 +86,7 @@ struct RunningServer: Sendable {
     ///   - connectionsPerAddress: how many one address may hold; `nil`: as many as usual.
     ///   - levers: what the dashboard may do to a sandbox.
     ///   - alarming: what the dashboard's page **Doctor** asks, and alarms; `nil`: there are neither.
+    ///   - emails: emails to customers, by the settings of the moment; `nil`: none are sent.
     ///   - isTraced: whether each request is measured as a span; every request then goes through the router.
     ///   - beside: runs as long as the server does; if it returns, all is shut down in order.
     ///   - routes: adds routes of the caller's own, such as the demo's page.
@@ -96,6 +97,7 @@ struct RunningServer: Sendable {
         connectionsPerAddress: Int? = nil,
         levers: DashboardLevers? = nil,
         alarming: Alarming? = nil,
+        emails: @escaping @Sendable () -> LetterSetUp? = { nil },
         isTraced: Bool = false,
         beside: [ServiceGroupConfiguration.ServiceConfiguration] = [],
         routes: @Sendable (Router<ServerRequestContext>) -> Void = { _ in },
@@ -106,6 +108,7 @@ struct RunningServer: Sendable {
             levers: levers,
             checkUp: alarming?.checkUp,
             alertTrial: alertTrial(alarming),
+            emails: emails,
             answersMetrics: metricsAddress == nil,
             isTraced: isTraced
         )
@@ -124,7 +127,9 @@ struct RunningServer: Sendable {
         )
         let services: [ServiceGroupConfiguration.ServiceConfiguration] =
             [.init(service: application)]
-            + RecurringWork(tollgate: tollgate, alarming: alarming).all.map { .init(service: $0) }
+            + RecurringWork(tollgate: tollgate, alarming: alarming, emails: emails).all.map {
+                .init(service: $0)
+            }
             + metrics(at: metricsAddress) + beside
         let group = ServiceGroup(
             configuration: .init(

@@ -142,6 +142,7 @@ struct ServeCommand: AsyncParsableCommand {
                     try await records.queueLengths().journal
                 }
             ),
+            emails: { current.value.emails },
             isTraced: traces != nil,
             beside: (traces.map { [.init(service: $0.service(of: server.tollgate))] } ?? []) + [
                 .init(

@@ -26,6 +26,8 @@ struct ServeSettings: Sendable {
     let clock: ClockSetting
     /// The bounds of alarms and the webhook that is told; `nil` where none is set.
     private(set) var alerts: AlertSettings?
+    /// Emails to customers; `nil`: none are sent.
+    private(set) var emails: LetterSetUp?
     /// Where spans are sent; `nil`: nothing is measured.
     let traces: TraceSettings?
     /// What is to be said in the log.
@@ -86,6 +88,11 @@ struct ServeSettings: Sendable {
             problems.take {
                 try AlertSettings.configured(allowsPrivate: allowsPrivate ?? true)
             } ?? nil
+        emails = problems.take { try LetterSetUp.configured() } ?? nil
+        publicURL = Settings.text(options.publicURL, "PUBLIC_URL")
+        if emails != nil, publicURL == nil {
+            problems.add(["Emails to customers need TOLLGATE_PUBLIC_URL for their links; set it."])
+        }
         let isDemo = problems.take { try options.demo || Settings.flag("DEMO") } ?? false
 
         var check = Self.check(options, address, catalog?.apps ?? [], isDemo: isDemo)
@@ -104,7 +111,6 @@ struct ServeSettings: Sendable {
         (self.address, self.location, self.catalog) = (address, location, catalog)
         self.catalogPath = catalogPath
         (self.stores, self.clock) = (stores, clock)
-        publicURL = Settings.text(options.publicURL, "PUBLIC_URL")
         configuration = Self.configuration(
             options,
             check,
@@ -121,7 +127,7 @@ struct ServeSettings: Sendable {
     func takingIn(_ next: ServeSettings, takesStripeKeys: Bool) -> ServeSettings {
         var result = self
         (result.catalog, result.catalogPath) = (next.catalog, next.catalogPath)
-        result.alerts = next.alerts
+        (result.alerts, result.emails) = (next.alerts, next.emails)
         if takesStripeKeys {
             result.stores.stripeSecretKey = next.stores.stripeSecretKey
             result.configuration.stripeWebhookSecrets = next.configuration.stripeWebhookSecrets
@@ -187,7 +193,8 @@ struct ServeSettings: Sendable {
 
     private static func urls(_ options: ServeCommand) -> [(variable: String, url: String)] {
         var urls = [
-            "APP_URL", "PORTAL_RETURN_URL", "APP_STORE_BASE_URL", "CONNECT_BASE_URL",
+            "APP_URL", "PORTAL_RETURN_URL", "EMAILS_ACCOUNT_URL", "APP_STORE_BASE_URL",
+            "CONNECT_BASE_URL",
             "STRIPE_API_BASE", "GOOGLE_PLAY_API_BASE", "GOOGLE_PLAY_PUBSUB_BASE",
             "GOOGLE_PLAY_CERTS_URL",
         ].compactMap { name in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TollgateServer
 import TollgateService
 
 extension AlertSettings {
@@ -10,6 +11,20 @@ extension AlertSettings {
         try Settings.meaning { text, mistakes in
             read(text, among: Settings.names, allowsPrivate: allowsPrivate, &mistakes)
         }
+    }
+}
+
+extension LetterSetUp {
+    /// Emails to customers and their templates, from `TOLLGATE_EMAILS_…`; `nil` where no kind is on.
+    ///
+    /// - Throws: `WrongSettings` with all mistakes, `CatalogErrors` with those in templates.
+    static func configured() throws -> LetterSetUp? {
+        let settings = try Settings.meaning { text, mistakes in
+            LetterSettings.read(text, &mistakes)
+        }
+        guard let settings else { return nil }
+        let templates = try LetterTemplates(folder: settings.templates)
+        return LetterSetUp(settings: settings) { templates.text(of: $0, in: $1) }
     }
 }
 

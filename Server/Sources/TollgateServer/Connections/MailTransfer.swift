@@ -174,7 +174,11 @@ final class MailTransfer {
             )
         }
         let what = isLogin ? "refused the user name and password" : "refused the mail"
-        return MailFailed("\(place) \(what): \(quotedReply)", isPermanent: status >= 500)
+        return MailFailed(
+            "\(place) \(what): \(quotedReply)",
+            isPermanent: status >= 500,
+            isAboutLogin: isLogin
+        )
     }
 
     /// The server's words on one line.

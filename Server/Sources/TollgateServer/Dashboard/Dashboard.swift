@@ -16,7 +16,8 @@ func addDashboard(
     _ tollgate: Tollgate,
     _ levers: DashboardLevers?,
     _ checkUp: CheckUp?,
-    _ alertTrial: (@Sendable () -> AlertTrial)?
+    _ alertTrial: (@Sendable () -> AlertTrial)?,
+    _ emails: @escaping @Sendable () -> LetterSetUp?
 ) throws {
     let dashboard = Dashboard(
         tollgate: tollgate,
@@ -24,7 +25,8 @@ func addDashboard(
         cookie: StaffCookie(tollgate.configuration),
         levers: levers,
         checkUp: checkUp,
-        alertTrial: alertTrial
+        alertTrial: alertTrial,
+        emails: emails
     )
     for (path, bytes, type) in [
         ("dashboard.css", PackageResources.dashboard_css, "text/css; charset=utf-8"),
@@ -54,6 +56,8 @@ struct Dashboard: Sendable {
     let checkUp: CheckUp?
     /// A test message to every channel of alarms; `nil` where the page **Doctor** has no button for it.
     let alertTrial: (@Sendable () -> AlertTrial)?
+    /// Emails to customers, by the settings of the moment; `nil`: none are sent.
+    let emails: @Sendable () -> LetterSetUp?
     /// Limits pages and exports that read all sales of the requested days, however many there are.
     let allSales = FewAtOnce(
         2,
@@ -138,7 +142,7 @@ struct Dashboard: Sendable {
     /// Says by which clock the times of a page are.
     private func footer(of section: String) -> String {
         switch section {
-        case "audit", "staff", "keys", "webhooks", "doctor": "footer_real"
+        case "audit", "staff", "keys", "webhooks", "emails", "doctor": "footer_real"
         case "health": "footer_both"
         default: tollgate.clocks.isVirtual ? "footer_sandbox" : "footer"
         }

@@ -54,6 +54,8 @@ struct DashboardRequest: Sendable {
         case ("statement", 1): try await finance.statement()
         case ("webhooks", 1): try await webhooks.webhooks()
         case ("webhooks", 2): try await webhooks.webhook(ask.path[1])
+        case ("emails", 1): try await emails.emails()
+        case ("emails", 3): try emails.letter(ask.path[1], ask.path[2])
         case ("suggestions", 1): try await customers.suggestions()
         case ("customers", 1): try await customers.customers()
         case ("customers", 2): try await customers.customer(ask.path[1])
@@ -95,6 +97,7 @@ struct DashboardRequest: Sendable {
         case ("reconciliation", 2) where ask.path[1] == "compare": try await finance.compare()
         case ("webhooks", 3) where ask.path[2] == "replay":
             try await webhooks.replay(ask.path[1], form)
+        case ("emails", 2) where ask.path[1] == "retry": try await emails.retry()
         case ("parked", 2) where ask.path[1] == "retry": try await deliveries.retryParked(form)
         case ("catalog", 2) where ask.path[1] == "check":
             system.catalog(checked: form["catalog"] ?? "")
@@ -114,6 +117,7 @@ struct DashboardRequest: Sendable {
 
     private var finance: FinancePages { FinancePages(request: self) }
     private var webhooks: WebhookPages { WebhookPages(request: self) }
+    private var emails: EmailPages { EmailPages(request: self) }
     private var customers: CustomerPages { CustomerPages(request: self) }
     private var customerForms: CustomerForms { CustomerForms(request: self) }
     private var purchases: PurchasePages { PurchasePages(request: self) }

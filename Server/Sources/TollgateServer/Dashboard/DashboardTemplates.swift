@@ -58,6 +58,7 @@ struct DashboardTemplates: Sendable {
         ("dash_reconciliation", PackageResources.dash_reconciliation_mustache),
         ("dash_payments", PackageResources.dash_payments_mustache),
         ("dash_webhook", PackageResources.dash_webhook_mustache),
+        ("dash_emails", PackageResources.dash_emails_mustache),
         ("dash_confirm", PackageResources.dash_confirm_mustache),
     ]
 

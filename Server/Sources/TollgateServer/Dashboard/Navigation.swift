@@ -24,7 +24,8 @@ enum Navigation {
             [
                 ("deliveries", "/dashboard/deliveries"), ("parked", "/dashboard/parked"),
                 ("events", "/dashboard/events"),
-                ("webhooks", "/dashboard/webhooks"), ("catalog", "/dashboard/catalog"),
+                ("webhooks", "/dashboard/webhooks"), ("emails", "/dashboard/emails"),
+                ("catalog", "/dashboard/catalog"),
                 ("health", "/dashboard/health"), ("doctor", "/dashboard/doctor"),
                 ("audit", "/dashboard/audit"),
                 ("staff", "/dashboard/staff"), ("keys", "/dashboard/keys"),

@@ -39,6 +39,7 @@ func addPages(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) thr
         return await checkout(of: try context.id, request, tollgate, pages)
     }
     addPortal(to: router, tollgate, pages)
+    addUnsubscribe(to: router, tollgate, pages)
 }
 
 /// Counts one visit from where the request comes.
@@ -131,6 +132,8 @@ struct CheckoutPage {
         case notSold = "not_sold"
         case tooMany = "too_many"
         case linkExpired = "link_expired"
+        case unsubscribed
+        case unsubscribeBroken = "unsubscribe_broken"
     }
 
     var title: String
@@ -151,9 +154,9 @@ struct CheckoutPage {
         lang = language.rawValue
         toApp = words["portal_to_app"]
         switch page {
-        case .fulfilled: (kind, mark) = ("success", "M17 29l8 8 15-17")
+        case .fulfilled, .unsubscribed: (kind, mark) = ("success", "M17 29l8 8 15-17")
         case .processing, .tooMany: (kind, mark) = ("processing", "M28 17v13l8 5")
-        case .cancelled, .expired, .failed, .closed, .notSold, .linkExpired:
+        case .cancelled, .expired, .failed, .closed, .notSold, .linkExpired, .unsubscribeBroken:
             (kind, mark) = ("cancelled", "M19 28h18")
         }
     }

@@ -82,6 +82,8 @@ package enum RouteScope: Hashable, Sendable {
         (.get, .portalChange, .noSecretKey),
         (.post, .portalChange, .noSecretKey),
         (.get, .portalStripe, .noSecretKey),
+        (.get, .emailsUnsubscribe, .noSecretKey),
+        (.post, .emailsUnsubscribe, .noSecretKey),
         (.get, .stylesheet, .noSecretKey),
     ]
 

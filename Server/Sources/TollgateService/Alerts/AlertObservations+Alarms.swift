@@ -7,7 +7,7 @@ extension AlertObservations {
     func alarms(_ bounds: AlertBounds) -> [Alarm] {
         let all: [[Alarm]] = [
             parkedMessages, oldQuestions(bounds), silentStores(bounds), nearDeadlines(bounds),
-            failingEndpoints(bounds), disagreements, fullDisk(bounds), nearEndings(bounds),
+            failingEndpoints(bounds), letters, disagreements, fullDisk(bounds), nearEndings(bounds),
             brokenChecks,
         ]
         return all.flatMap { $0 }
@@ -89,6 +89,29 @@ extension AlertObservations {
         }
     }
 
+    private var letters: [Alarm] {
+        var alarms: [Alarm] = []
+        if let stuckLetter, isOver(Self.stuckLetterAge, since: stuckLetter, at: wall) {
+            alarms.append(
+                Alarm(
+                    "emails/waiting",
+                    "The mail server accepts no emails to customers; the oldest has been waiting since \(stuckLetter).",
+                    "The dashboard's page Emails has the mail server's words; check the settings of ‘emails’."
+                )
+            )
+        }
+        if failedLetters > 0 {
+            alarms.append(
+                Alarm(
+                    "emails/failed",
+                    "Emails to customers failed for good within a day: \(failedLetters).",
+                    "The dashboard's page Emails has the mail server's words, and sends them again."
+                )
+            )
+        }
+        return alarms
+    }
+
     private var disagreements: [Alarm] {
         let remedy =
             "Look at the evidence on the dashboard's page Access check, help the customers, and report the difference."
@@ -158,6 +181,8 @@ extension AlertObservations {
     /// The free bytes of a disk below which it may be full by morning.
     private static let urgentDisk: Int64 = 1_000_000_000
     private static let oneDay: Int64 = 86_400_000
+    /// The time for which a mail server may accept no emails.
+    private static let stuckLetterAge: Int64 = 3_600_000
     /// The time left before a store's deadline, such as the refund of what is not acknowledged.
     private static let urgentDeadline: Int64 = 43_200_000
 

@@ -32,6 +32,10 @@ struct AlertObservations: Sendable {
     /// Entitlements on which the second opinion disagrees.
     var lockedOut = 0
     var letIn = 0
+    /// The time since which an email to a customer waits in spite of attempts; `nil`: none does.
+    var stuckLetter: Instant?
+    /// Emails to customers that failed for good within a day.
+    var failedLetters: Int64 = 0
     /// In bytes; `nil`: the database is on another machine.
     var disk: (free: Int64, total: Int64)?
     /// Certificates and their ends; the name begins a sentence.

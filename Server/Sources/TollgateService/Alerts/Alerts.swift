@@ -204,6 +204,12 @@ package struct Alerts: Sendable {
             seen.letIn = access.counts[AccessFinding.Kind.letIn.rawValue] ?? 0
         }
         seen.endpoints = try await endpoints()
+        let letters = try await records.letters.counts(
+            at: seen.now,
+            failedSince: seen.wall.advanced(by: -86_400_000)
+        )
+        seen.stuckLetter = letters.stuck(at: seen.wall)
+        seen.failedLetters = letters.failed
         seen.disk = machine.disk()
         seen.endings = machine.endings
         seen.failures = examination.confirmed

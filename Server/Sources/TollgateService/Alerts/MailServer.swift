@@ -61,10 +61,13 @@ public struct MailFailed: Error, Hashable, Sendable, CustomStringConvertible {
     public var sentence: String
     /// True if the same mail would be refused again (5xx, RFC 5321 §4.2.1).
     public var isPermanent: Bool
+    /// True if the login was refused, which says nothing of the mail.
+    public var isAboutLogin: Bool
 
     /// - Parameter sentence: the reason.
-    public init(_ sentence: String, isPermanent: Bool = false) {
-        (self.sentence, self.isPermanent) = (sentence, isPermanent)
+    public init(_ sentence: String, isPermanent: Bool = false, isAboutLogin: Bool = false) {
+        self.sentence = sentence
+        (self.isPermanent, self.isAboutLogin) = (isPermanent, isAboutLogin)
     }
 
     public var description: String { sentence }

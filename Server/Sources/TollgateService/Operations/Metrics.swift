@@ -39,6 +39,7 @@ public struct Metrics: Sendable {
         try await addAccess(to: &text)
         try await addStores(to: &text)
         try await addDeliveries(to: &text)
+        try await addLetters(to: &text)
         return text.text
     }
 
@@ -115,6 +116,18 @@ public struct Metrics: Sendable {
             "tollgate_webhook_oldest_seconds",
             deliveries.map { (label($0.endpoint), seconds(from: $0.oldest, to: wall)) }
         )
+    }
+
+    /// The outbox of emails to customers.
+    private func addLetters(to text: inout GaugeText) async throws {
+        let lastDay = text.wall.advanced(by: -86_400_000)
+        let counts = try await records.letters.counts(at: text.now, failedSince: lastDay)
+        text.add("tollgate_emails_waiting", value: counts.waiting)
+        text.add(
+            "tollgate_emails_oldest_seconds",
+            value: seconds(from: counts.oldestTried, to: text.wall)
+        )
+        text.add("tollgate_emails_failed", value: counts.failed)
     }
 
     private func seconds(from instant: Instant?, to now: Instant) -> Int64 {

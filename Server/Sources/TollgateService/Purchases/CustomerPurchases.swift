@@ -134,7 +134,7 @@ extension TollgateCore.Purchase {
     ///
     /// <https://developer.apple.com/documentation/appstoreserverapi/offertype>,
     /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2>
-    fileprivate func presentOffer(at now: Instant) -> String? {
+    func presentOffer(at now: Instant) -> String? {
         if let subscription { return subscription.value.status == "trialing" ? "trial" : nil }
         if let play = googlePlay?.subscription?.value {
             let phases = play.items.compactMap(\.phase)

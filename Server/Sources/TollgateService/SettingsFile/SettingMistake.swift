@@ -12,7 +12,7 @@ package struct SettingMistake: Hashable, Sendable {
         (self.name, self.message, self.isOfSeveral) = (name, message, isOfSeveral)
     }
 
-    /// The mistakes in settings of alarms and traces.
+    /// The mistakes in settings of alarms, traces and emails.
     ///
     /// - Parameters:
     ///   - text: the text of a setting by its name without `TOLLGATE_`; `nil`: it is not set.
@@ -24,6 +24,7 @@ package struct SettingMistake: Hashable, Sendable {
         let allowsPrivate = ["true", "1"].contains(text("WEBHOOKS_ALLOW_PRIVATE")?.lowercased())
         _ = AlertSettings.read(text, among: names, allowsPrivate: allowsPrivate, &mistakes)
         _ = TraceSettings.read(text, &mistakes)
+        _ = LetterSettings.read(text, &mistakes)
         return mistakes
     }
 }

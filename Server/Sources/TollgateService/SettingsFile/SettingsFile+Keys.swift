@@ -13,7 +13,7 @@ extension SettingsFile {
         "SECRET_KEY", "STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRETS", "APP_STORE_SHARED_SECRET",
         "OIDC_CLIENT_SECRET",
         // Whoever knows the address of a chat may write there.
-        "ALERTS_WEBHOOK", "ALERTS_SECRET", "ALERTS_EMAIL_PASSWORD",
+        "ALERTS_WEBHOOK", "ALERTS_SECRET", "ALERTS_EMAIL_PASSWORD", "EMAILS_PASSWORD",
         // The key of a hosted collector.
         "TRACES_HEADERS",
     ]
@@ -67,6 +67,7 @@ extension SettingsFile {
                 "time_zone": .one("ALERTS_QUIET_TIME_ZONE"),
             ]),
         ]),
+        "emails": .block(emails),
         "traces": .block([
             "endpoint": .one("TRACES_ENDPOINT"),
             "headers": .many("TRACES_HEADERS"),
@@ -87,6 +88,26 @@ extension SettingsFile {
             "name": .one("OIDC_NAME"),
             "domain": .one("OIDC_DOMAIN"),
         ]),
+    ]
+
+    private static let emails: [String: Key] = [
+        "receipt": .truth("EMAILS_RECEIPT"),
+        "payment_failed": .truth("EMAILS_PAYMENT_FAILED"),
+        "trial_ends": .truth("EMAILS_TRIAL_ENDS"),
+        "lapsed": .truth("EMAILS_LAPSED"),
+        "from": .one("EMAILS_FROM"),
+        "from_name": .one("EMAILS_FROM_NAME"),
+        "reply_to": .one("EMAILS_REPLY_TO"),
+        "host": .one("EMAILS_HOST"),
+        "port": .number("EMAILS_PORT"),
+        "tls": .one("EMAILS_TLS"),
+        "username": .one("EMAILS_USERNAME"),
+        "password": .one("EMAILS_PASSWORD"),
+        "ca_file": .one("EMAILS_CA_FILE"),
+        "language": .one("EMAILS_LANGUAGE"),
+        "templates": .one("EMAILS_TEMPLATES"),
+        "account_url": .one("EMAILS_ACCOUNT_URL"),
+        "sandbox": .truth("EMAILS_SANDBOX"),
     ]
 
     private static let appStore: [String: Key] = [

@@ -99,6 +99,7 @@ struct SystemPages: DashboardPages {
 
     func health() async throws -> Response {
         let health = try await tollgate.store.health()
+        let letters = try await letterTile()
         let now = await tollgate.clocks.now()
         let wall = tollgate.clocks.wall()
         let work = Table(
@@ -133,7 +134,7 @@ struct SystemPages: DashboardPages {
             words["nav_health"],
             section: "health",
             [
-                "tiles": tiles(health, now), "work": work.model, "leases": leases.model,
+                "tiles": tiles(health, now) + [letters], "work": work.model, "leases": leases.model,
                 "questions": questions.model,
                 "versions": [
                     line(words["database"], health.database),
@@ -178,6 +179,22 @@ struct SystemPages: DashboardPages {
                 health.journal.map { words("newest", ["date": formats.moment($0.stated)]) }
                     ?? words["nothing_yet"]
             ),
+        ]
+    }
+
+    /// The outbox of emails to customers.
+    private func letterTile() async throws -> Model {
+        let wall = tollgate.clocks.wall()
+        let counts = try await tollgate.store.letters.counts(
+            at: await tollgate.clocks.now(),
+            failedSince: wall.advanced(by: -86_400_000)
+        )
+        let stuck = counts.stuck(at: wall)
+        let isGood = stuck == nil && counts.failed == 0
+        return [
+            "label": words["queue_emails"], "value": formats.number(counts.waiting),
+            "isGood": isGood,
+            "note": words("emails_failed_today", ["count": formats.number(counts.failed)]),
         ]
     }
 

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Storage
+internal import TollgateCore
+
+extension Letter {
+    /// The time between the reminder of a trial's end and that end, in milliseconds.
+    static let notice: Int64 = 3 * 86_400_000
+
+    /// Returns the letters that a customer's purchases call for, whatever was sent before.
+    ///
+    /// - Parameter purchases: all of the customer's, each with the customer's part of it.
+    static func all(
+        about purchases: [(record: TollgateCore.Purchase, access: PurchaseAccess)],
+        in catalog: Catalog,
+        at now: Instant
+    ) -> [Letter] {
+        purchases.flatMap { record, access -> [Letter] in
+            let shown = record.portalPurchase(access, in: catalog, at: now)
+            var letters = paid(record, shown)
+            if let failed = failed(record, shown) { letters.append(failed) }
+            if let reminder = trialEnds(record, shown, at: now) { letters.append(reminder) }
+            let others = purchases.filter { $0.record.key != record.key }
+                .map { ($0.record.key, $0.access) }
+            let kept = Set(Timeline(others, in: catalog).active(at: now).map(\.lookupKey))
+            if let lapsed = lapsed(record, shown, kept, in: catalog) { letters.append(lapsed) }
+            return letters
+        }
+    }
+
+    /// Receipts for payments on the web; the app stores send their own.
+    private static func paid(
+        _ record: TollgateCore.Purchase,
+        _ shown: PortalView.Purchase
+    ) -> [Letter] {
+        let stripe: StripeRecord
+        switch record.record {
+        case .stripe(let record): stripe = record
+        case .appStore, .googlePlay, .own: return []
+        }
+        func receipt(_ id: String, _ paid: Instant?, _ amount: Int64, _ currency: String) -> Letter?
+        {
+            guard let paid, amount > 0 else { return nil }
+            return Letter(
+                .receipt,
+                about: record.key,
+                reference: id,
+                caused: paid,
+                product: shown.name,
+                amount: Catalog.Product.Price(amount: amount, currency: currency),
+                date: paid
+            )
+        }
+        var letters = stripe.invoices.map(\.value).filter(\.isPaid)
+            .compactMap { receipt($0.id, $0.paid, $0.amount, $0.currency) }
+        if let payment = stripe.payment, payment.isPaid {
+            let value = payment.payment
+            letters += [receipt(value.session, payment.paid, value.amount, value.currency)]
+                .compactMap(\.self)
+        }
+        return letters
+    }
+
+    /// The notice that the renewal of a plan on the web failed: one for each period.
+    ///
+    /// Where invoices are sent, Stripe reminds of them. A first payment that fails makes no plan.
+    private static func failed(
+        _ record: TollgateCore.Purchase,
+        _ shown: PortalView.Purchase
+    ) -> Letter? {
+        guard let plan = record.subscription?.value, plan.daysUntilDue == nil,
+            ["past_due", "unpaid"].contains(plan.status),
+            case .paymentFailed(let until) = shown.state,
+            let start = plan.items.map(\.start).max()
+        else { return nil }
+        return Letter(
+            .paymentFailed,
+            about: record.key,
+            reference: "\(start.milliseconds)",
+            caused: start,
+            product: shown.name,
+            date: until
+        )
+    }
+
+    /// The reminder of a trial that is paid for from its end on.
+    private static func trialEnds(
+        _ record: TollgateCore.Purchase,
+        _ shown: PortalView.Purchase,
+        at now: Instant
+    ) -> Letter? {
+        guard shown.renews, record.presentOffer(at: now) == "trial" else { return nil }
+        let end: Instant
+        switch shown.state {
+        case .trial(let instant), .renews(let instant): end = instant
+        default: return nil
+        }
+        guard now < end else { return nil }
+        return Letter(
+            .trialEnds,
+            about: record.key,
+            reference: "\(end.milliseconds)",
+            caused: end.advanced(by: -notice),
+            product: shown.name,
+            amount: shown.nextCharge?.price,
+            interval: shown.interval,
+            date: end
+        )
+    }
+
+    /// The notice that a plan has ended, unless another purchase opens all that it opened.
+    private static func lapsed(
+        _ record: TollgateCore.Purchase,
+        _ shown: PortalView.Purchase,
+        _ kept: Set<String>,
+        in catalog: Catalog
+    ) -> Letter? {
+        guard shown.kind == .plan, case .ended(let end) = shown.state else { return nil }
+        let opened = record.storeProducts
+            .compactMap { catalog.product($0, in: record.key.application) }.flatMap(\.entitlements)
+        guard opened.isEmpty || !kept.isSuperset(of: opened) else { return nil }
+        return Letter(
+            .lapsed,
+            about: record.key,
+            reference: "\(end.milliseconds)",
+            caused: end,
+            product: shown.name,
+            date: end
+        )
+    }
+}
