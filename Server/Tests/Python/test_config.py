@@ -86,6 +86,24 @@ alerts:
     to: [ops@example.com, boss@example.com]
     ca_file: mail-root.pem
   quiet_hours: {from: "22:00", to: "07:00", time_zone: Europe/Berlin}
+emails:
+  receipt: true
+  payment_failed: true
+  trial_ends: true
+  lapsed: false
+  from: billing@example.com
+  from_name: Example
+  reply_to: support@example.com
+  host: smtp.example.com
+  port: 465
+  tls: implicit
+  username: tollgate
+  password: abc
+  ca_file: mail-root.pem
+  language: ja
+  templates: .
+  account_url: https://example.com/account
+  sandbox: true
 traces: {endpoint: "http://127.0.0.1:4318", headers: ["Authorization: Bearer x"], sample_ratio: 0.1}
 """
 
@@ -169,6 +187,47 @@ def test_mistakes_in_alarms_have_a_place_and_a_remedy(tmp_path, alerts, at, word
     (error,) = check(tmp_path, f"alerts:\n  {alerts}\n{channel}")["errors"]
     assert words in error["message"] and "s3cret" not in error["message"], error
     assert (error["line"], error["column"]) == (2, 3 + alerts.index(at)), error
+
+
+EMAILS = "from: a@example.com, host: smtp.example.com"
+
+
+@pytest.mark.parametrize("emails, at, words", [
+    ("{receipt: maybe}", "maybe", "is not true or false"),
+    (f"{{receipts: true, {EMAILS}}}", "receipts", "did you mean ‘receipt’?"),
+    (f"{{{EMAILS}, language: de}}", "de}", "possible are ‘en’, ‘ja’"),
+    (f"{{{EMAILS}, reply_to: nobody}}", "nobody", "no address of mail"),
+    (f"{{{EMAILS}, tls: none}}", "none", "without TLS, mail and password could be read"),
+    (f"{{{EMAILS}, account_url: example}}", "example}", "no address of a page"),
+    ("{lapsed: true, from: a@example.com}", "true", "emails need ‘host’"),
+    ("{lapsed: true, host: smtp.example.com}", "true", "emails need ‘from’"),
+    ("{from: a@example.com, port: 25}", "25", "add its ‘host’ to ‘emails’"),
+])
+def test_mistakes_in_emails_have_a_place_and_a_remedy(tmp_path, emails, at, words):
+    (error,) = check(tmp_path, f"emails: {emails}\n")["errors"]
+    assert words in error["message"], error
+    assert (error["line"], error["column"]) == (1, 9 + emails.index(at)), error
+
+
+def test_emails_take_the_mail_server_of_alarms(tmp_path):
+    alerts = "alerts: {email: {host: smtp.example.com, from: a@example.com, to: b@example.com}}\n"
+    assert check(tmp_path, alerts + "emails: {receipt: true, from: c@example.com}\n")["errors"] == []
+
+
+@pytest.mark.parametrize("name, text, line, words", [
+    ("receipt.en.txt", "Thank you.\n", 1, "the first line is the subject"),
+    ("receipt.ja.txt", "Subject: {{product}}\n\n{{amout}}\n", 3, "did you mean ‘amount’?"),
+    ("lapsed.en.txt", "Subject: x\n\n{{#date}}\nended\n", 4, "Mustache cannot read this"),
+    ("letter.html", "<html>\n", 1, "the text is missing"),
+    ("recipt.en.txt", "Subject: x\n", 1, "did you mean ‘receipt.en.txt’?"),
+])
+def test_mistakes_in_templates_of_emails_have_a_file_and_a_line(tmp_path, name, text, line, words):
+    (tmp_path / "emails").mkdir()
+    (tmp_path / "emails" / name).write_text(text)
+    (error,) = check(tmp_path, f"emails: {{receipt: true, {EMAILS}, templates: emails}}\n")["errors"]
+    assert error["file"] == f"emails/{name}" and words in error["message"], error
+    # Where Mustache misses the end of a section, it may name the end of the text.
+    assert error["line"] in ((line - 1, line, line + 1) if "Mustache" in words else (line,)), error
 
 
 def test_variables_complete_the_mail_settings_of_the_file(tmp_path):

@@ -28,6 +28,8 @@ extension Schema {
             "CREATE INDEX letter_customer ON letter (customer)",
             "CREATE INDEX letter_queued ON letter (queued, key)",
             "CREATE INDEX letter_waiting ON letter (due) WHERE status = 0",
+            "CREATE INDEX letter_failed ON letter (tried) WHERE status = 2",
+            "CREATE INDEX letter_settled ON letter (tried) WHERE status <> 0",
             // Outlives an erasure: `address` is a keyed hash of an address that has unsubscribed.
             """
             CREATE TABLE letter_refusal (

@@ -1,5 +1,6 @@
 import CommandOutput
 import Foundation
+import TollgateServer
 import TollgateService
 
 extension SettingsFile {
@@ -73,6 +74,12 @@ extension SettingsFile {
         if errors.isEmpty { errors = mistakes(in: settings, at: path, file.values, alone) }
         guard errors.isEmpty else {
             throw CatalogErrors(errors.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+        }
+        // The server reads them when it starts.
+        if alone,
+            let folder = Settings.given(nil, "EMAILS_TEMPLATES") ?? settings["EMAILS_TEMPLATES"]
+        {
+            _ = try LetterTemplates(folder: folder)
         }
         return settings
     }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import Markup
 internal import Mustache
 internal import TollgateCore
-public import TollgateService
+package import TollgateService
 
 /// The texts of emails to customers: the built-in ones, and those of a folder in their place.
 ///
@@ -85,7 +85,7 @@ public struct LetterTemplates: Sendable {
     }
 
     /// Writes a letter; in English where nothing is known of the language.
-    public func text(of content: LetterContent, in language: String) -> LetterText {
+    package func text(of content: LetterContent, in language: String) -> LetterText {
         let language = Language(rawValue: language) ?? .english
         let words = Words.of(language)
         let name = "\(content.letter.kind.rawValue).\(language.rawValue).txt"

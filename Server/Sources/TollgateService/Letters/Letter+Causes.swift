@@ -28,13 +28,16 @@ extension Letter {
     }
 
     /// Receipts for payments on the web; the app stores send their own.
+    ///
+    /// For a purchase that staff have assigned, somebody else may pay.
     private static func paid(
         _ record: TollgateCore.Purchase,
         _ shown: PortalView.Purchase
     ) -> [Letter] {
         let stripe: StripeRecord
         switch record.record {
-        case .stripe(let record): stripe = record
+        case .stripe(let paid) where record.assignment == nil: stripe = paid
+        case .stripe: return []
         case .appStore, .googlePlay, .own: return []
         }
         func receipt(_ id: String, _ paid: Instant?, _ amount: Int64, _ currency: String) -> Letter?
@@ -52,7 +55,8 @@ extension Letter {
         }
         var letters = stripe.invoices.map(\.value).filter(\.isPaid)
             .compactMap { receipt($0.id, $0.paid, $0.amount, $0.currency) }
-        if let payment = stripe.payment, payment.isPaid {
+        // Until its lines are read, nothing says what it bought.
+        if let payment = stripe.payment, payment.isPaid, payment.lines != nil {
             let value = payment.payment
             letters += [receipt(value.session, payment.paid, value.amount, value.currency)]
                 .compactMap(\.self)
@@ -67,7 +71,8 @@ extension Letter {
         _ record: TollgateCore.Purchase,
         _ shown: PortalView.Purchase
     ) -> Letter? {
-        guard let plan = record.subscription?.value, plan.daysUntilDue == nil,
+        guard record.assignment == nil, let plan = record.subscription?.value,
+            plan.daysUntilDue == nil,
             ["past_due", "unpaid"].contains(plan.status),
             case .paymentFailed(let until) = shown.state,
             let start = plan.items.map(\.start).max()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Storage
-internal import TollgateCore
+package import Storage
+package import TollgateCore
 
 extension LetterCounts {
     /// Returns the time since which a letter waits in spite of attempts; `nil`: none does.

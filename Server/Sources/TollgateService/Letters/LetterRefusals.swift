@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Crypto
 internal import Foundation
-package import Storage
+internal import Storage
 internal import Stores
 internal import TollgateCore
 

@@ -65,7 +65,7 @@ package struct LetterContent: Hashable, Sendable {
 }
 
 /// Everything that the server needs to write letters.
-package struct LetterSetUp: Sendable {
+public struct LetterSetUp: Sendable {
     package var settings: LetterSettings
     /// Writes a letter in a language of `LetterSettings.languages`.
     package var write: @Sendable (_ content: LetterContent, _ language: String) -> LetterText

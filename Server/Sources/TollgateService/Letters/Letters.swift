@@ -75,8 +75,8 @@ package struct Letters: Sendable {
         let before = bytes.flatMap { LetterProgress($0) }
         let now = await clocks.now()
         // What happened before the first look is no news.
-        var progress =
-            try await before ?? LetterProgress(position: records.feed.newestMessage(), since: [:])
+        let newest = try await records.feed.newestMessage()
+        var progress = before ?? LetterProgress(position: newest, since: [:])
         progress.cover(setUp.settings.kinds, at: now)
         let messages = try await records.feed.messages(after: progress.position, limit: 100)
         var rows: [LetterRow] = []

@@ -73,7 +73,7 @@ struct DashboardPageTests {
         var paths = [
             "", "/customers", "/purchases", "/deliveries", "/parked", "/events", "/catalog",
             "/health", "/audit", "/staff", "/keys", "/account", "/account/second-factor",
-            "/reports", "/reconciliation", "/access",
+            "/reports", "/reconciliation", "/access", "/emails",
             "/customers?q=nothing",
         ].map { "/dashboard\($0)" }
         paths += [

@@ -54,6 +54,18 @@ struct AlertConditionTests {
 
     static let rows: [Row] = [
         Row(
+            testDescription: "emails to customers that no mail server accepts for an hour",
+            quiet: { $0.stuckLetter = wall.advanced(by: 1 - hour) },
+            loud: { $0.stuckLetter = wall.advanced(by: -hour) },
+            names: ["emails/waiting"]
+        ),
+        Row(
+            testDescription: "emails to customers that were refused for good",
+            quiet: { $0.failedLetters = 0 },
+            loud: { $0.failedLetters = 1 },
+            names: ["emails/failed"]
+        ),
+        Row(
             testDescription: "parked messages, by store",
             quiet: { $0.parked = [("App Store", 0)] },
             loud: { $0.parked = [("App Store", 1), ("Stripe", 3)] },

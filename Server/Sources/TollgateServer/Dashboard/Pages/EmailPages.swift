@@ -3,6 +3,7 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 internal import Storage
+internal import Stores
 internal import TollgateCore
 internal import TollgateService
 
