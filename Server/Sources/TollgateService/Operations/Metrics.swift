@@ -125,7 +125,7 @@ public struct Metrics: Sendable {
         text.add("tollgate_emails_waiting", value: counts.waiting)
         text.add(
             "tollgate_emails_oldest_seconds",
-            value: seconds(from: counts.oldestTried, to: text.wall)
+            value: seconds(from: counts.stuck(at: text.wall), to: text.wall)
         )
         text.add("tollgate_emails_failed", value: counts.failed)
     }
