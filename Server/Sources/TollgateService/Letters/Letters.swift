@@ -8,9 +8,9 @@ internal import TollgateCore
 
 /// Emails customers about their purchases, one letter for each cause.
 ///
-/// The feed says which purchases changed. Each letter is queued once, and written when it is sent, from
-/// what is so then. A server that dies between sending and keeping that lets the letter be sent twice,
-/// with the same Message-ID.
+/// The feed says which purchases changed. A letter is queued once. Its text is written at the time of
+/// sending, from the record of that moment. If a server dies after sending a letter and before keeping
+/// the result, the letter is sent twice, with the same Message-ID.
 package struct Letters: Sendable {
     let records: RecordStore
     package var clocks: Clocks
@@ -234,7 +234,7 @@ package struct Letters: Sendable {
 // MARK: - Writing
 
 extension Letters {
-    /// The next step with a letter, by what is so now.
+    /// The next step with a letter, by the record of this moment.
     private enum Step {
         case send(Mail)
         case drop(String)
