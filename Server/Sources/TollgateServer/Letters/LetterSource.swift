@@ -102,14 +102,11 @@ struct LetterSource {
     }
 
     private func broken(_ error: any Error, after before: Int) -> CatalogErrors {
-        guard let error = error as? MustacheTemplate.ParserError else {
-            return wrong(before + 1, 1, "Mustache cannot read this: \(error)")
-        }
-        let context = error.context
+        let context = (error as? MustacheTemplate.ParserError)?.context
         return wrong(
-            before + context.lineNumber,
-            context.columnNumber,
-            "Mustache cannot read this (\(error.error)): close every {{#section}}, and end every tag with }}"
+            before + (context?.lineNumber ?? 1),
+            context?.columnNumber ?? 1,
+            "Mustache cannot read this; close every {{#section}} with {{/section}}, and end every tag with }}"
         )
     }
 
