@@ -21,7 +21,7 @@ struct LetterTemplateTests {
                 reference: "in_1",
                 caused: day,
                 product: product,
-                amount: Catalog.Product.Price(amount: 999, currency: "usd"),
+                amount: TollgateCore.Catalog.Product.Price(amount: 999, currency: "usd"),
                 interval: "month",
                 date: day
             ),
