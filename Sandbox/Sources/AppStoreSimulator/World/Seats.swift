@@ -8,55 +8,7 @@ enum Seats {
         var appTransactionID: String?
     }
 
-    /// The identifier of the group of a multiseat subscription: digits, as in Apple's example.
-    static func groupID(of originalID: String) -> String { "9" + originalID }
-
-    /// The multiseat subscription of a group.
-    static func subscription(_ world: World, ofGroup id: String) -> Subscription? {
-        guard id.first == "9", let found = world.subscriptions[String(id.dropFirst())],
-            isGroup(world, found)
-        else { return nil }
-        return found
-    }
-
-    /// A group lasts as long as its subscription.
-    private static func isGroup(_ world: World, _ subscription: Subscription) -> Bool {
-        subscription.sharedFrom == nil
-            && [.active, .billingGrace, .billingRetry].contains(subscription.state)
-            && world.transactions[subscription.latestTransactionID]?.revokedSeats != nil
-    }
-
-    /// The app transactions of those who belong to a group: its buyer, then the members.
-    static func members(_ world: World, ofGroup subscription: Subscription) -> [String] {
-        var ids = [world.customers[subscription.customer]?.appTransactionID]
-        ids += (subscription.seatHolders ?? []).compactMap { world.subscriptions[$0] }
-            .filter { $0.state != .revoked }
-            .map { world.customers[$0.customer]?.appTransactionID }
-        ids += (subscription.seatClaims ?? []).map(\.appTransactionID)
-        var seen: Set<String> = []
-        return ids.compactMap { $0 }.filter { seen.insert($0).inserted }
-    }
-
-    /// The groups of a customer, by their subscriptions.
-    static func groups(_ world: World, of customer: Customer) -> [Subscription] {
-        world.subscriptions.values.filter {
-            isGroup(world, $0) && members(world, ofGroup: $0).contains(customer.appTransactionID)
-        }.sorted { $0.originalTransactionID < $1.originalTransactionID }
-    }
-
-    /// Claims that a refund of seats leaves without a seat are given up, the newest first: Apple tells
-    /// which (UNCLAIM_SEATS), and documents no order.
-    static func unclaim(_ world: inout World, beyond count: Int, of originalID: String) {
-        guard var subscription = world.subscriptions[originalID],
-            let claims = subscription.seatClaims,
-            claims.count > count
-        else { return }
-        subscription.seatClaims = Array(claims.prefix(count))
-        world.record(subscription)
-        var notice = Announcement(type: "UNCLAIM_SEATS")
-        notice.unclaimedSeats = claims.dropFirst(count).map(\.id)
-        world.announcements.append(notice)
-    }
+    private static let seatAddition = "SEAT_ADDITION"
 
     /// How many seats a subscription renews with: those of its running period that are left.
     static func left(_ world: World, of subscription: Subscription) -> Int {
@@ -111,8 +63,6 @@ enum Seats {
         return world.transactions[transaction.id] ?? transaction
     }
 
-    private static let seatAddition = "SEAT_ADDITION"
-
     /// Apple refunds some seats of a transaction, which stays valid for the others.
     static func refund(_ world: inout World, _ count: Int, of id: String, at now: Int64)
         throws(Refusal)
@@ -136,6 +86,20 @@ enum Seats {
                 of: subscription.originalTransactionID
             )
         }
+    }
+
+    /// Claims that a refund of seats leaves without a seat are given up, the newest first: Apple tells
+    /// which (UNCLAIM_SEATS), and documents no order.
+    static func unclaim(_ world: inout World, beyond count: Int, of originalID: String) {
+        guard var subscription = world.subscriptions[originalID],
+            let claims = subscription.seatClaims,
+            claims.count > count
+        else { return }
+        subscription.seatClaims = Array(claims.prefix(count))
+        world.record(subscription)
+        var notice = Announcement(type: "UNCLAIM_SEATS")
+        notice.unclaimedSeats = claims.dropFirst(count).map(\.id)
+        world.announcements.append(notice)
     }
 
     /// The buyer assigns a seat to somebody, by an invitation that Apple hosts.
@@ -173,5 +137,43 @@ enum Seats {
             changed.seatHolders = (changed.seatHolders ?? []) + [id]
         }
         world.record(changed)
+    }
+
+    // MARK: - Groups
+
+    /// The identifier of the group of a multiseat subscription: digits, as in Apple's example.
+    static func groupID(of originalID: String) -> String { "9" + originalID }
+
+    /// The multiseat subscription of a group.
+    static func subscription(_ world: World, ofGroup id: String) -> Subscription? {
+        guard id.first == "9", let found = world.subscriptions[String(id.dropFirst())],
+            isGroup(world, found)
+        else { return nil }
+        return found
+    }
+
+    /// A group lasts as long as its subscription.
+    private static func isGroup(_ world: World, _ subscription: Subscription) -> Bool {
+        subscription.sharedFrom == nil
+            && [.active, .billingGrace, .billingRetry].contains(subscription.state)
+            && world.transactions[subscription.latestTransactionID]?.revokedSeats != nil
+    }
+
+    /// The app transactions of those who belong to a group: its buyer, then the members.
+    static func members(_ world: World, ofGroup subscription: Subscription) -> [String] {
+        var ids = [world.customers[subscription.customer]?.appTransactionID]
+        ids += (subscription.seatHolders ?? []).compactMap { world.subscriptions[$0] }
+            .filter { $0.state != .revoked }
+            .map { world.customers[$0.customer]?.appTransactionID }
+        ids += (subscription.seatClaims ?? []).map(\.appTransactionID)
+        var seen: Set<String> = []
+        return ids.compactMap { $0 }.filter { seen.insert($0).inserted }
+    }
+
+    /// The groups of a customer, by their subscriptions.
+    static func groups(_ world: World, of customer: Customer) -> [Subscription] {
+        world.subscriptions.values.filter {
+            isGroup(world, $0) && members(world, ofGroup: $0).contains(customer.appTransactionID)
+        }.sorted { $0.originalTransactionID < $1.originalTransactionID }
     }
 }
