@@ -1,3 +1,4 @@
+import AppStoreSimulator
 import AppStoreAPI
 import AppStoreConnector
 import Storage
