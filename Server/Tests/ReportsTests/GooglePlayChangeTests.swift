@@ -291,6 +291,22 @@ struct GooglePlayChangeTests {
         #expect(days.keys.map(\.day) == [.story(31)])
     }
 
+    // https://developer.android.com/google/play/billing/subscriptions#replacement-modes
+    @Test("an account hold of a plan gives no grace to the plan that it replaced")
+    func graceOfAnotherPlan() {
+        let facts = [
+            Self.read("A", on: 0, [("silver", "GPA.A", 31)]),
+            Self.order("GPA.A", of: "A", "silver", from: 0, to: 31, charged: 10, listed: 10),
+            // A DEFERRED replacement under the same token.
+            Self.read("A", on: 31, [("gold", "GPA.A..0", 59)]),
+            Self.order("GPA.A..0", of: "A", "gold", from: 31, to: 59, charged: 20, listed: 20),
+            Self.read("A", "ON_HOLD", on: 60, [("gold", "GPA.A..0", 59)]),
+        ]
+        let periods = Self.rows(Purchase(key: Self.key("A"), joining: facts)).periods
+        #expect(periods.map(\.effectiveEnd) == [.day(31), .day(59)])
+        #expect(periods.map { $0.retriedSince != nil } == [false, true])
+    }
+
     // https://developer.android.com/google/play/billing/subscription-with-addons
     @Test("an add-on's trial becomes paid by the add-on's renewal, not by the base plan's")
     func trial() {

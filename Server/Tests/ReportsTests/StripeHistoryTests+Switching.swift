@@ -113,4 +113,45 @@ extension StripeHistoryTests {
         let rows = Self.rows(facts)
         for day in [5.0, 20, 30] { #expect(Self.state(rows, day)[1] == 1) }
     }
+
+    // https://docs.stripe.com/billing/subscriptions/prorations: a credit is of what was paid.
+    @Test("a plan that was paid with a coupon, changed, changed back and changed again has ended")
+    func changedThriceAtOnce() {
+        func line(_ id: String, _ amount: Int64, _ isYear: Bool) -> StripeInvoice.Line {
+            .line(
+                id,
+                amount,
+                from: 10,
+                to: isYear ? 365 : 31,
+                price: isYear ? "price_yearly" : "price_monthly",
+                proration: true,
+                item: "si_sub_1"
+            )
+        }
+        let changes = [
+            [line("il_2", -339, false), line("il_3", 11_671, true)],
+            [line("il_4", -11_671, true), line("il_5", 677, false)],
+            [line("il_6", -677, false), line("il_7", 11_671, true)],
+        ]
+        var facts: [Fact] = [
+            .invoice(
+                "in_1",
+                of: "sub_1",
+                paid: 0,
+                amount: 500,
+                [.line("il_1", 1000, from: 0, to: 31, item: "si_sub_1", discount: 500)]
+            )
+        ]
+        for (number, lines) in changes.enumerated() {
+            let sum = lines.map(\.amount).reduce(0, +)
+            facts.append(
+                .invoice("in_1\(number)", of: "sub_1", paid: 10, amount: max(0, sum), lines)
+            )
+        }
+        facts.append(.subscription("sub_1", "active", from: 10, to: 365, said: 10))
+        let rows = Self.rows(facts)
+        for day in [5.0, 20, 40] { #expect(Self.state(rows, day)[1] == 1) }
+        let active = rows.periods.filter { $0.isPaid && .day(20) < $0.effectiveEnd }
+        #expect(active.map(\.storeProduct) == ["price_yearly"])
+    }
 }

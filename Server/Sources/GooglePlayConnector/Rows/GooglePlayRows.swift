@@ -203,7 +203,9 @@ public struct GooglePlayRows: StoreRows {
             periods[index].paidUntil = max(periods[index].start, until)
             periods[index].effectiveEnd = periods[index].paidUntil
             if end == nil, let held = play.hold(after: periods[index].paidUntil),
-                next.map({ held <= $0.start }) ?? true
+                !periods[(index + 1)...].contains(where: {
+                    periods[index].paidUntil <= $0.start && $0.start < held
+                })
             {
                 periods[index].effectiveEnd = held
             }
@@ -213,7 +215,7 @@ public struct GooglePlayRows: StoreRows {
                 if let expiry = item?.expiry {
                     periods[index].effectiveEnd = max(periods[index].paidUntil, expiry)
                 }
-            case "ON_HOLD":
+            case "ON_HOLD" where item != nil:
                 periods[index].retriedSince = play.subscription?.stated.instant
             default: break
             }

@@ -172,9 +172,8 @@ extension Reports.Entries {
 }
 
 extension Reports.PaidPeriod {
-    /// Returns `true` if another product's period shares time with this one.
+    /// Returns `true` if another product's period shares time with this one, besides grace.
     fileprivate func runs(beside other: Self) -> Bool {
-        storeProduct != other.storeProduct && start < other.effectiveEnd
-            && other.start < effectiveEnd
+        storeProduct != other.storeProduct && start < other.paidUntil && other.start < paidUntil
     }
 }
