@@ -59,7 +59,7 @@ def pay(server, customer, number):
         "metadata": {"tollgate_lines": "price_coins_100:1"}, "livemode": False}
     event = {
         "id": f"evt_{number}", "object": "event", "type": "checkout.session.completed", "created": now,
-        "livemode": False, "api_version": "2025-03-31.basil", "data": {"object": session}}
+        "livemode": False, "api_version": "2026-09-30.endive", "data": {"object": session}}
     body = json.dumps(event)
     signature = hmac.new(b"whsec_emails", f"{now}.{body}".encode(), hashlib.sha256).hexdigest()
     request = urllib.request.Request(
