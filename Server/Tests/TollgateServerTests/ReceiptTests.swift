@@ -439,14 +439,20 @@ struct ReceiptTests {
         }
     }
 
-    @Test("An internal error of Apple's (5000000) breaks an import off, and gives up no line")
+    @Test(
+        "An internal error of Apple's (5000000) over eight lines breaks an import off, and gives up none"
+    )
     func importingThroughAFault() async throws {
         try await AppStoreWorld.run(on: .sqlite, Self.setup(serverAPI: true)) { world in
-            let buyer = try await world.appStore.createCustomer().id
-            _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
-            let receipt = try await world.appStore.receipt(customer: buyer)
+            var lines: [String] = []
+            for number in 0..<8 {
+                let buyer = try await world.appStore.createCustomer().id
+                _ = try await world.appStore.buy(AppStoreWorld.lifetime, customer: buyer)
+                lines.append("old-\(number),\(try await world.appStore.receipt(customer: buyer))")
+            }
+            let whole = lines
             func run() async throws -> ReceiptImport.Report? {
-                var rest = ["old,\(receipt)"][...]
+                var rest = whole[...]
                 return try await world.tollgate.receiptImport(file: "file").run {
                     rest.popFirst().map { Array($0.utf8) }
                 }
@@ -455,8 +461,8 @@ struct ReceiptTests {
             await #expect(throws: AppStore.ServerAPIError.self) { _ = try await run() }
             world.calls.refuse([], with: 0)
             let report = try #require(try await run())
-            #expect(report.customers == 1 && report.unmatched.isEmpty)
-            #expect(try await world.isEntitled("old", "archive"))
+            #expect(report.customers == 8 && report.unmatched.isEmpty)
+            #expect(try await world.isEntitled("old-7", "archive"))
         }
     }
 

@@ -106,12 +106,14 @@ struct AppStoreReads: Sendable {
     ///   - coinsSince: before which consumables are left out that the record lacks, in UNIX
     ///     milliseconds.
     ///   - claim: who says that it is theirs, and how.
+    ///   - isClaimed: the purchases that the claim covers.
     func readHistory(
         of transactionID: String,
         in scope: AppStoreScope,
         _ request: AppStore.TransactionHistoryRequest = .init(),
         coinsSince: Int64 = .min,
-        claim: Claim? = nil
+        claim: Claim? = nil,
+        covering isClaimed: (Purchase.Key) -> Bool = { _ in true }
     ) async throws -> ReadCount {
         let client = try client(scope)
         var count = ReadCount()
@@ -123,7 +125,7 @@ struct AppStoreReads: Sendable {
                 else { continue }
                 reads.append(read)
             }
-            count = count + (try await journal(reads, claim: claim))
+            count = count + (try await journal(reads, claim: claim, covering: isClaimed))
         }
         return count
     }
@@ -146,16 +148,25 @@ struct AppStoreReads: Sendable {
     /// Who comes from another system has had the coins of old consumables there; to read them all
     /// would credit them again.
     ///
-    /// - Parameter named: transactions that are asked for one by one where the history lacks them.
+    /// - Parameters:
+    ///   - named: transactions that are asked for one by one where the history lacks them.
+    ///   - isClaimed: the purchases that the claim covers.
     func readWhatLasts(
         of transactionID: String,
         in scope: AppStoreScope,
         named: [String],
-        claim: Claim? = nil
+        claim: Claim? = nil,
+        covering isClaimed: (Purchase.Key) -> Bool = { _ in true }
     ) async throws -> ReadCount {
         var request = AppStore.TransactionHistoryRequest()
         request.productTypes = ["AUTO_RENEWABLE", "NON_RENEWABLE", "NON_CONSUMABLE"]
-        var count = try await readHistory(of: transactionID, in: scope, request, claim: claim)
+        var count = try await readHistory(
+            of: transactionID,
+            in: scope,
+            request,
+            claim: claim,
+            covering: isClaimed
+        )
         let client = try client(scope)
         for id in named where !count.transactionIDs.contains(id) {
             let signed: String
@@ -165,13 +176,18 @@ struct AppStoreReads: Sendable {
                 continue
             }
             guard let read = try await answer(Array(signed.utf8)) else { continue }
-            count = count + (try await journal([read], claim: claim))
+            count = count + (try await journal([read], claim: claim, covering: isClaimed))
         }
         return count
     }
 
-    /// Several at once, so that they share commits; then one claim for each purchase.
-    func journal(_ reads: [Translation], claim: Claim?) async throws -> ReadCount {
+    /// Journals several at once, so that they share commits; then one claim for each purchase that the
+    /// claim covers.
+    func journal(
+        _ reads: [Translation],
+        claim: Claim?,
+        covering isClaimed: (Purchase.Key) -> Bool = { _ in true }
+    ) async throws -> ReadCount {
         var count = ReadCount()
         if journalsInTurn {
             for read in reads { count = count + (try await journal(read, confirms: false)) }
@@ -184,7 +200,8 @@ struct AppStoreReads: Sendable {
             }
         }
         guard let claim else { return count }
-        for key in count.purchases.sorted(by: { $0.canonical < $1.canonical }) {
+        let claimed = count.purchases.filter(isClaimed)
+        for key in claimed.sorted(by: { $0.canonical < $1.canonical }) {
             try await self.claim(key, claim)
         }
         return count

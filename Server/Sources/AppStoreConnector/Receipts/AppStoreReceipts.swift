@@ -116,7 +116,8 @@ public struct AppStoreReceipts: Sendable {
         by id: String,
         in scopes: [AppStoreScope],
         named transactions: [String],
-        claim: Claim?
+        claim: Claim?,
+        covering isClaimed: (Purchase.Key) -> Bool = { _ in true }
     ) async throws -> (AppStoreScope, AppStoreReads.ReadCount)? {
         for scope in scopes {
             do {
@@ -124,7 +125,8 @@ public struct AppStoreReceipts: Sendable {
                     of: id,
                     in: scope,
                     named: transactions,
-                    claim: claim
+                    claim: claim,
+                    covering: isClaimed
                 )
                 _ = try await reads.readStatuses(of: id, in: scope, confirms: false)
                 return (scope, count)
@@ -142,12 +144,14 @@ public struct AppStoreReceipts: Sendable {
     ///   - id: any of their transactions.
     ///   - application: the app's bundle id; `nil` asks each app of this server.
     ///   - environment: `nil` asks production first, as Apple wants it.
+    ///   - isClaimed: the purchases that become the customer's; the others are only read.
     /// - Returns: what was read; `nil`: the App Store knows no such transaction.
     func receive(
         transaction id: String,
         from customer: Customer.ID,
         of application: String?,
-        in environment: StoreEnvironment?
+        in environment: StoreEnvironment?,
+        covering isClaimed: (Purchase.Key) -> Bool
     ) async throws -> AppStoreReads.ReadCount? {
         let named = try application.map { [try messages.application($0)] }
         let applications =
@@ -162,7 +166,8 @@ public struct AppStoreReceipts: Sendable {
                 applications.map { AppStoreScope(environment, $0) }
             },
             named: [],
-            claim: Claim(customer: customer, mode: .observed)
+            claim: Claim(customer: customer, mode: .observed),
+            covering: isClaimed
         )?.1
     }
 

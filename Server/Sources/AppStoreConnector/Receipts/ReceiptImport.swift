@@ -140,9 +140,10 @@ public struct ReceiptImport: Sendable {
         }
     }
 
-    /// - Throws: the App Store's error where it failed over all of several lines. Failing over some,
-    ///   it may fail over them for ever.
+    /// - Throws: the App Store's error where it failed over a whole batch. Failing over some lines, it
+    ///   may fail over them for ever.
     private static func requireAnswers(_ outcomes: [Outcome]) throws {
+        guard outcomes.count == width else { return }
         var failure: AppStore.ServerAPIError?
         for outcome in outcomes {
             guard case .failed(let error) = outcome else { return }
@@ -235,12 +236,16 @@ public struct ReceiptImport: Sendable {
     ///   - request: names the customer.
     ///   - bundleID: the app; `nil` asks each app of this server.
     ///   - environment: `nil` asks production first.
+    ///   - required: an original transaction id that must become theirs, where the App Store shows it.
+    ///   - isClaimed: whether a purchase becomes theirs, by its original transaction id.
     /// - Throws: what breaks an import off: something is out of order here or at the App Store.
     public func take(
         transaction id: String,
         of request: API.CreateCustomerRequest,
         bundleID: String? = nil,
-        in environment: StoreEnvironment? = nil
+        in environment: StoreEnvironment? = nil,
+        requiring required: String? = nil,
+        claiming isClaimed: (String, StoreEnvironment) -> Bool = { _, _ in true }
     ) async throws -> Outcome {
         guard ReceiptImportLine.isTransactionID(id) else {
             return .unmatched("‘\(id.prefix(24))’ is no transaction id; they are digits")
@@ -252,7 +257,8 @@ public struct ReceiptImport: Sendable {
                     transaction: id,
                     from: customer,
                     of: bundleID,
-                    in: environment
+                    in: environment,
+                    covering: { isClaimed($0.id, $0.environment) }
                 )
             else {
                 return .unmatched(
@@ -265,7 +271,8 @@ public struct ReceiptImport: Sendable {
                 held.insert(key.id)
             }
             // An import takes nothing from anybody.
-            guard !held.isEmpty else {
+            let isShown = read.purchases.contains { $0.id == required }
+            guard let one = isShown ? required : held.first, held.contains(one) else {
                 return .unmatched(
                     "the purchase is in the record and belongs to another customer; assign it in the dashboard if that is wrong"
                 )

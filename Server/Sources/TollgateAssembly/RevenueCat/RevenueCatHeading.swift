@@ -61,6 +61,7 @@ struct RevenueCatHeading: Sendable {
         for column in Column.allCases {
             places[column] = names.firstIndex(of: column.rawValue)
         }
+        guard line.next() == nil else { throw Self.lineEnds }
         guard places[.store] != nil || places[.transaction] != nil else {
             let isSemicolons = names.first?.contains(";") ?? false
             throw RevenueCatRow.Problem(
@@ -91,6 +92,28 @@ struct RevenueCatHeading: Sendable {
                 "it has neither rc_last_seen_app_user_id_alias nor rc_original_app_user_id; select one, or name another with --user-column"
             )
         }
+    }
+
+    private static let lineEnds = RevenueCatRow.Problem(
+        "it has a line end within (CR); save the file with line ends LF or CRLF"
+    )
+
+    /// How a line ends.
+    enum Quote {
+        case none
+        /// Within a value in quotes, which goes on in the next line.
+        case open
+        /// Within or behind a column whose quotes are not those of CSV.
+        case loose
+    }
+
+    /// The quote that is not closed at the end of a line, or of several.
+    func openQuote(in bytes: [UInt8]) -> Quote {
+        let quotes = bytes.reduce(0) { $1 == UInt8(ascii: "\"") ? $0 + 1 : $0 }
+        guard !quotes.isMultiple(of: 2) else { return .none }
+        var line = SeparatedValues(bytes)
+        let fields = line.next() ?? []
+        return fields.count <= sound ? .open : .loose
     }
 
     private static func name(_ text: String) -> String {
@@ -160,11 +183,15 @@ struct RevenueCatHeading: Sendable {
     private func fields(of bytes: [UInt8]) throws(RevenueCatRow.Problem) -> [String] {
         var line = SeparatedValues(bytes)
         let fields = line.next() ?? []
-        if fields.count == count, !line.isUnclosed { return fields }
+        let isUnclosed = line.isUnclosed
+        guard line.next() == nil else { throw Self.lineEnds }
+        if fields.count == count, !isUnclosed { return fields }
         let last = (Array(places.values) + users).max() ?? 0
-        guard last < sound, last < fields.count else {
+        // A row of several lines is one only if all of it is CSV.
+        let isOneLine = !bytes.contains(UInt8(ascii: "\n"))
+        guard isOneLine, last < sound, last < fields.count else {
             throw RevenueCatRow.Problem(
-                line.isUnclosed
+                isUnclosed
                     ? "a quote is opened and not closed; export version 6 or 7"
                     : "it has \(fields.count) fields and the first line \(count); export version 6 or 7"
             )

@@ -34,6 +34,22 @@ extension RevenueCatImport {
         }
     }
 
+    /// A grant of RevenueCat's that is one here.
+    public struct Granted: Hashable, Codable, Sendable {
+        /// From 1.
+        public var line: Int
+        public var appUserID: String
+        /// The entitlements' lookup keys.
+        public var keys: [String]
+        /// The end, in UNIX milliseconds; `nil`: none.
+        public var until: Int64?
+
+        enum CodingKeys: String, CodingKey {
+            case line, keys, until
+            case appUserID = "app_user_id"
+        }
+    }
+
     /// Users without an id of the app's own.
     public struct Anonymous: Hashable, Codable, Sendable {
         public var customers = 0
@@ -56,6 +72,8 @@ extension RevenueCatImport {
         public var named = 0
         /// Grants that were made, or had been made by an earlier run.
         public var grants = 0
+        /// These grants, as far as they are listed.
+        public var granted: [Granted] = []
         /// Purchases of consumables, left out: whoever sold them has credited them.
         public var consumables = 0
         /// Purchases that ended so long ago that Google no longer shows them.
@@ -63,7 +81,8 @@ extension RevenueCatImport {
         /// Transactions of the sandbox, left out.
         public var sandbox = 0
         public var anonymous = Anonymous()
-        /// Transactions left out by choice, by RevenueCat's word for their store.
+        /// Transactions left out by choice, by RevenueCat's word for their store: 0 where the file has
+        /// none of it.
         public var leftOut: [String: Int] = [:]
         /// Purchases in stores that this server does not support, by RevenueCat's word for each.
         public var unsupported: [String: Int] = [:]
@@ -77,7 +96,8 @@ extension RevenueCatImport {
         public var differencesNotListed = 0
 
         enum CodingKeys: String, CodingKey {
-            case rows, customers, purchases, new, named, grants, consumables, ended, sandbox
+            case rows, customers, purchases, new, named, grants, granted, consumables, ended,
+                sandbox
             case anonymous, unsupported, unmatched, differences
             case leftOut = "left_out"
             case lacksCoinsSince = "lacks_coins_since"
@@ -93,6 +113,10 @@ extension RevenueCatImport {
             } else {
                 unmatchedNotListed += 1
             }
+        }
+
+        mutating func add(_ one: Granted) {
+            if granted.count < Self.mostListed { granted.append(one) }
         }
 
         mutating func add(_ one: Difference) {
@@ -112,6 +136,7 @@ extension RevenueCatImport {
             consumables += work.consumables
             ended += work.ended
             unsupported.merge(work.unsupported) { $0 + $1 }
+            for one in work.granted { add(one) }
             for one in work.unmatched { add(one) }
             unmatchedNotListed += work.unmatchedNotListed
             unmatched.sort { $0.line < $1.line }

@@ -13,13 +13,13 @@ extension RevenueCatImport {
     /// Asks the store of one purchase about it.
     ///
     /// - Throws: what breaks the import off: something is out of order here or at a store.
-    func outcome(of row: RevenueCatRow) async throws -> Outcome {
+    func outcome(of row: RevenueCatRow, _ plan: RevenueCatPlan) async throws -> Outcome {
         guard let user = row.user else { return .unmatched("it names no user") }
         // Unfinished ones were sold by apps that still finish them: their coins are credited there.
         if product(of: row)?.kind == .consumable { return .consumable }
         let request = API.CreateCustomerRequest(appUserID: user)
         switch row.store {
-        case .appStore: return try await read(appStore: row, of: request)
+        case .appStore: return try await read(appStore: row, of: request, plan)
         case .playStore: return try await read(googlePlay: row, of: request)
         case .stripe: return try await read(stripe: row, of: user)
         case .promotional: return try await grant(row, to: request)
@@ -43,10 +43,19 @@ extension RevenueCatImport {
 
     private func read(
         appStore row: RevenueCatRow,
-        of request: API.CreateCustomerRequest
+        of request: API.CreateCustomerRequest,
+        _ plan: RevenueCatPlan
     ) async throws -> Outcome {
-        switch try await appStore.take(transaction: row.original, of: request, in: row.environment)
-        {
+        // One Apple account may have several users of the app: each gets what the export says is theirs.
+        let outcome = try await appStore.take(
+            transaction: row.original,
+            of: request,
+            in: row.environment,
+            requiring: row.original
+        ) { original, environment in
+            !plan.isOthers(original, in: environment, than: request.appUserID)
+        }
+        switch outcome {
         case .found(let purchases, let new):
             return .brought(isNew: new > 0, alsoShown: purchases)
         case .nothingLasts: return .consumable
@@ -122,7 +131,7 @@ extension RevenueCatImport {
                     idempotencyKey: "revenuecat \(row.transaction) \(key)"
                 )
             }
-            return .granted
+            return .granted(keys: keys, until: until)
         } catch let refusal as Refusal {
             guard refusal.status < 500 else { throw refusal }
             guard refusal.status == 409 else { return .unmatched(refusal.error.message) }

@@ -45,7 +45,7 @@ public struct RevenueCatImport: Sendable {
         case brought(isNew: Bool, alsoShown: Set<String>)
         /// Stripe's customer has their name.
         case named
-        case granted
+        case granted(keys: [String], until: Instant?)
         case consumable
         case ended
         case unsupported
@@ -94,16 +94,10 @@ public struct RevenueCatImport: Sendable {
         _ request: API.CreateCustomerRequest,
         _ tollgate: Tollgate
     ) async throws -> API.Customer {
-        let (customer, isNew) = try await tollgate.customers.create(request)
-        guard isNew, UUID(uuidString: request.appUserID) != nil else { return customer }
-        var named = request
-        named.appAccountToken = request.appUserID
-        do {
-            return try await tollgate.customers.create(named).customer
-        } catch let refusal as Refusal where refusal.status < 500 {
-            // Another customer has this token.
-            return customer
+        guard UUID(uuidString: request.appUserID) != nil else {
+            return try await tollgate.customers.create(request).customer
         }
+        return try await tollgate.customers.create(request, preferring: request.appUserID)
     }
 
     /// How many purchases are asked about at once.
@@ -127,7 +121,7 @@ public struct RevenueCatImport: Sendable {
         }
         try requireStores(of: plan)
         return try await context.leases.holding(name) { prolong in
-            let work = try await bringIn(plan.purchases, prolong, progress)
+            let work = try await bringIn(plan, prolong, progress)
             var report = plan.report
             report.add(work)
             report.lacksCoinsSince = lacksCoinsSince
@@ -174,37 +168,65 @@ public struct RevenueCatImport: Sendable {
         }
     }
 
+    /// After so many purchases the place is kept: what comes after it is only read again.
+    private static let keepsAfter = 200
+
     private func bringIn(
-        _ purchases: [RevenueCatRow],
+        _ plan: RevenueCatPlan,
         _ prolong: () async throws -> Void,
         _ progress: WorkProgress.Report
     ) async throws -> Report {
         let cursors = tollgate.context.records.cursors
         var place = try await cursors.value(name, as: Place.self) ?? Place()
-        var shown: Set<Shown> = []
-        var failures = 0
-        while place.done < purchases.count {
-            let batch = purchases[place.done...].prefix(Self.width)
-            let outcomes = try await outcomes(of: batch, shown)
-            for (row, outcome) in zip(batch, outcomes) {
-                place.work.add(outcome, of: row)
-                if case .brought(_, let also) = outcome {
-                    for id in also { shown.insert(Shown(row, id)) }
+        var kept = place.done
+        do {
+            var shown: Set<Shown> = []
+            var failures = 0
+            while place.done < plan.purchases.count {
+                try await takeBatch(of: plan, &place, &shown, &failures)
+                if place.done - kept >= Self.keepsAfter {
+                    try await cursors.keep(name, value: place, now: tollgate.context.clocks.wall())
+                    kept = place.done
                 }
-                guard case .appStore = row.store else { continue }
-                guard case .failed(let error) = outcome else {
-                    failures = 0
-                    continue
-                }
-                failures += 1
-                if failures == Self.mostFailures { throw error }
+                try await prolong()
+                progress(
+                    WorkProgress(step: "purchases", done: place.done, of: plan.purchases.count)
+                )
             }
-            place.done += batch.count
-            try await cursors.keep(name, value: place, now: tollgate.context.clocks.wall())
-            try await prolong()
-            progress(WorkProgress(step: "purchases", done: place.done, of: purchases.count))
+        } catch let error where !(error is LeaseLost) {
+            // Another run goes on from here; it is only slower where this fails too.
+            try? await cursors.keep(name, value: place, now: tollgate.context.clocks.wall())
+            throw error
         }
+        try await cursors.keep(name, value: place, now: tollgate.context.clocks.wall())
         return place.work
+    }
+
+    /// Brings in the next purchases, and moves the place behind them.
+    private func takeBatch(
+        of plan: RevenueCatPlan,
+        _ place: inout Place,
+        _ shown: inout Set<Shown>,
+        _ failures: inout Int
+    ) async throws {
+        let batch = plan.purchases[place.done...].prefix(Self.width)
+        let outcomes = try await outcomes(of: batch, plan, shown)
+        var next = place
+        for (row, outcome) in zip(batch, outcomes) {
+            next.work.add(outcome, of: row)
+            if case .brought(_, let also) = outcome {
+                for id in also { shown.insert(Shown(row, id)) }
+            }
+            guard case .appStore = row.store else { continue }
+            guard case .failed(let error) = outcome else {
+                failures = 0
+                continue
+            }
+            failures += 1
+            if failures == Self.mostFailures { throw error }
+        }
+        next.done += batch.count
+        place = next
     }
 
     /// A purchase that an answer about another one of the same customer has shown.
@@ -221,6 +243,7 @@ public struct RevenueCatImport: Sendable {
     /// Several purchases at once; the results in their order.
     private func outcomes(
         of batch: ArraySlice<RevenueCatRow>,
+        _ plan: RevenueCatPlan,
         _ shown: Set<Shown>
     ) async throws -> [Outcome] {
         try await withThrowingTaskGroup(of: (Int, Outcome).self) { group in
@@ -228,7 +251,7 @@ public struct RevenueCatImport: Sendable {
                 if case .appStore = row.store, shown.contains(Shown(row, row.original)) {
                     group.addTask { (number, .brought(isNew: false, alsoShown: [])) }
                 } else {
-                    group.addTask { (number, try await outcome(of: row)) }
+                    group.addTask { (number, try await outcome(of: row, plan)) }
                 }
             }
             var outcomes: [(Int, Outcome)] = []
@@ -240,13 +263,25 @@ public struct RevenueCatImport: Sendable {
 
 extension RevenueCatImport.Report {
     fileprivate mutating func add(_ outcome: RevenueCatImport.Outcome, of row: RevenueCatRow) {
-        func add(_ reason: String) { self.add(.init(line: row.line, reason: reason)) }
+        func add(_ reason: String) {
+            self.add(RevenueCatImport.Unmatched(line: row.line, reason: reason))
+        }
         switch outcome {
         case .brought(let isNew, _):
             purchases += 1
             if isNew { new += 1 }
         case .named: named += 1
-        case .granted: grants += 1
+        case .granted(let keys, let until):
+            grants += 1
+            let end = until?.milliseconds
+            self.add(
+                RevenueCatImport.Granted(
+                    line: row.line,
+                    appUserID: row.user ?? "",
+                    keys: keys,
+                    until: end
+                )
+            )
         case .consumable: consumables += 1
         case .ended: ended += 1
         case .unsupported: unsupported[row.store.word, default: 0] += 1

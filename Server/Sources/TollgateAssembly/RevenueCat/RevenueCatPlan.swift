@@ -8,7 +8,11 @@ struct RevenueCatPlan: Sendable {
     private(set) var purchases: [RevenueCatRow] = []
     /// The outcome as far as the file alone decides it.
     private(set) var report = RevenueCatImport.Report()
+    /// The users of the purchases that the App Store is asked about.
+    private var owners: [Owned: String] = [:]
     private let options: RevenueCatImport.Options
+    /// RevenueCat's words of the stores that are left out.
+    private let without: Set<String>
     private var places: [Key: Int] = [:]
     private var users: Set<String> = []
     private var anonymous: Set<String> = []
@@ -20,12 +24,27 @@ struct RevenueCatPlan: Sendable {
         var original: String
     }
 
+    /// A purchase, whoever's it is.
+    private struct Owned: Hashable {
+        var store: RevenueCatStore
+        var environment: StoreEnvironment
+        var original: String
+
+        init(_ row: RevenueCatRow) {
+            (store, environment, original) = (row.store, row.environment, row.original)
+        }
+
+        init(appStore original: String, in environment: StoreEnvironment) {
+            (store, self.environment, self.original) = (.appStore, environment, original)
+        }
+    }
+
     /// Reads a whole file.
     ///
     /// - Parameters:
     ///   - next: the next line of the file without its end, `nil` after the last one.
     ///   - now: counts anonymous users whose purchases are active.
-    /// - Throws: `RevenueCatImport.UnreadableExport` where the first line is no heading.
+    /// - Throws: `RevenueCatImport.UnreadableExport` where the first line is no heading, or the only one.
     init(
         _ options: RevenueCatImport.Options,
         at now: Instant,
@@ -33,22 +52,37 @@ struct RevenueCatPlan: Sendable {
         progress: (Int) -> Void
     ) throws {
         self.options = options
+        without = Set(options.without.map { RevenueCatStore($0.lowercased()).word })
+        for word in without { report.leftOut[word] = 0 }
         let heading: RevenueCatHeading
         do {
             heading = try RevenueCatHeading(next() ?? [], userColumn: options.userColumn)
         } catch let problem as RevenueCatRow.Problem {
             throw RevenueCatImport.UnreadableExport(reason: problem.reason)
         }
-        var line = 1
-        while let bytes = try next() {
-            line += 1
+        var lines = RevenueCatLines(heading)
+        while let row = try lines.next(from: next) {
             do throws(RevenueCatRow.Problem) {
-                if let row = try heading.row(bytes, line: line) { take(row, now) }
+                guard !row.isDoubtful else {
+                    throw RevenueCatRow.Problem(
+                        "the line before leaves a quote open, and this one may be a part of it; export version 6 or 7"
+                    )
+                }
+                if let row = try heading.row(row.bytes, line: row.first) { take(row, now) }
             } catch {
-                report.add(.init(line: line, reason: error.reason))
+                for line in row.first...row.last {
+                    report.add(.init(line: line, reason: error.reason))
+                }
             }
-            if line.isMultiple(of: 1000) { progress(line) }
+            if row.last.isMultiple(of: 1000) { progress(row.last) }
         }
+        guard report.rows > 0 || !report.unmatched.isEmpty else {
+            throw RevenueCatImport.UnreadableExport(
+                reason:
+                    "it has no transactions; export all of them, without ‘Receive new and updated transactions only’"
+            )
+        }
+        settleOwners()
         report.customers = users.count
         report.anonymous.customers = anonymous.count
         places = [:]
@@ -60,7 +94,7 @@ struct RevenueCatPlan: Sendable {
             report.sandbox += 1
             return
         }
-        guard !options.without.contains(row.store.word) else {
+        guard !without.contains(row.store.word) else {
             report.leftOut[row.store.word, default: 0] += 1
             return
         }
@@ -91,14 +125,65 @@ struct RevenueCatPlan: Sendable {
             purchases.append(row)
             return
         }
-        let known = purchases[place]
-        // Among rows of one instant the later line is the newer export.
-        let isNewer = row.isInvalid == known.isInvalid ? known.start <= row.start : !row.isInvalid
-        if isNewer { purchases[place] = row }
+        if row.isNewer(than: purchases[place]) { purchases[place] = row }
+    }
+
+    /// Gives each purchase to the user of its newest row; lines of other users are listed.
+    private mutating func settleOwners() {
+        var newest: [Owned: RevenueCatRow] = [:]
+        for row in purchases where row.store.hasOneOwner {
+            guard newest[Owned(row)].map(row.isNewer) ?? true else { continue }
+            newest[Owned(row)] = row
+        }
+        var others: [RevenueCatRow] = []
+        purchases.removeAll { row in
+            guard let owner = newest[Owned(row)], owner.user != row.user else { return false }
+            others.append(row)
+            return true
+        }
+        for row in others {
+            let line = newest[Owned(row)]?.line ?? 0
+            report.add(
+                .init(
+                    line: row.line,
+                    reason:
+                        "line \(line) is newer, and gives this purchase to another user; assign it in the dashboard if that is wrong"
+                )
+            )
+        }
+        for (key, row) in newest where key.store == .appStore { owners[key] = row.user }
+    }
+
+    /// Returns `true` if the export gives a purchase of the App Store's to somebody else.
+    func isOthers(
+        _ original: String,
+        in environment: StoreEnvironment,
+        than user: String
+    ) -> Bool {
+        let owner = owners[Owned(appStore: original, in: environment)]
+        return owner.map { $0 != user } ?? false
+    }
+}
+
+extension RevenueCatStore {
+    /// Whether a purchase there, by its id, belongs to one user.
+    fileprivate var hasOneOwner: Bool {
+        switch self {
+        case .appStore, .playStore, .stripe: true
+        case .promotional, .other: false
+        }
     }
 }
 
 extension RevenueCatRow {
+    /// Whether it says more than another row of the same purchase.
+    ///
+    /// Among rows of one instant the later line is the newer export.
+    fileprivate func isNewer(than other: RevenueCatRow) -> Bool {
+        guard isInvalid == other.isInvalid else { return !isInvalid }
+        return (other.start, other.line) <= (start, line)
+    }
+
     /// Whether it gives access at an instant, by the export alone.
     func isActive(at now: Instant) -> Bool {
         !isRefunded && !isInvalid && start <= now && (ends.map { now < $0 } ?? true)

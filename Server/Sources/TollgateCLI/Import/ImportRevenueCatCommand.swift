@@ -148,11 +148,19 @@ struct ImportRevenueCatCommand: DatabaseCommand {
             "buyers named at Stripe; ‘tollgate import stripe’ brings their payments in"
         )
         say(report.grants, "grants made")
+        for one in report.granted { Terminal.say("\(file):\(one.line): \(sentence(one))") }
+        say(report.grants - report.granted.count, "further grants, not listed")
         say(report.consumables, "consumables, left out")
         say(report.ended, "purchases that ended long ago or were refunded, left out")
         say(report.sandbox, "transactions of the sandbox, left out")
         for (store, count) in report.leftOut.sorted(by: { $0.key < $1.key }) {
-            say(count, "transactions of \(store), left out as asked for")
+            guard count == 0 else {
+                say(count, "transactions of \(store), left out as asked for")
+                continue
+            }
+            Terminal.complain(
+                "Warning: no transaction is of ‘\(store)’, which --without names. RevenueCat's words are app_store, play_store, stripe, promotional, amazon, roku, paddle and others."
+            )
         }
         for (store, count) in report.unsupported.sorted(by: { $0.key < $1.key }) {
             say(count, "purchases of \(store), a store that Tollgate does not support")
@@ -165,6 +173,11 @@ struct ImportRevenueCatCommand: DatabaseCommand {
         say(report.unmatchedNotListed, "further lines, not listed")
         for one in report.differences { Terminal.say("\(file):\(one.line): \(sentence(one))") }
         say(report.differencesNotListed, "further differences, not listed")
+    }
+
+    private func sentence(_ one: RevenueCatImport.Granted) -> String {
+        let end = one.until.map { "until \(Instant(milliseconds: $0))" } ?? "without an end"
+        return "\(one.appUserID) is granted \(one.keys.joined(separator: ", ")) \(end)"
     }
 
     private func sentence(_ one: RevenueCatImport.Difference) -> String {

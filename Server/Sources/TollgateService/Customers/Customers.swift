@@ -79,6 +79,27 @@ public struct Customers: Sendable {
         return (customer, true)
     }
 
+    /// Makes a customer known, or finds them, with an account token that comes from another system.
+    ///
+    /// It is left out where another customer has it, and where this one was given a token already.
+    package func create(
+        _ request: API.CreateCustomerRequest,
+        preferring token: String
+    ) async throws -> API.Customer {
+        var named = request
+        named.appAccountToken = token
+        if let known = try await directory.stored(appUserID: request.appUserID) {
+            let derived = try await names.names(of: request.appUserID).appAccountToken
+            let current = try Profile(known).customer.appAccountToken
+            guard current == derived else { return try await create(request).customer }
+        }
+        do {
+            return try await create(named).customer
+        } catch let refusal as Refusal where refusal.status < 500 {
+            return try await create(request).customer
+        }
+    }
+
     /// - Throws: a refusal 409 `token_taken` where another customer registered this token.
     private func requireFree(_ token: String, for customer: String?) async throws {
         guard let other = try await records.profile(alias: .token(token)),

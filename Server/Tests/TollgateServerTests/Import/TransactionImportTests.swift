@@ -123,6 +123,19 @@ struct TransactionImportTests {
         }
     }
 
+    @Test("A last line over which Apple fails for ever is listed, and the import ends")
+    func lastLine() async throws {
+        try await AppStoreWorld.run(on: .sqlite, Self.setup()) { world in
+            world.calls.refuse(["/history/"], with: 5_000_000)
+            let report = try await Self.run(
+                ["app_user_id,transaction_id", "anna,450000100000001"],
+                world
+            )
+            #expect(report.unmatched.map(\.line) == [2])
+            #expect(report.unmatched[0].reason.hasSuffix("import this line again later"))
+        }
+    }
+
     @Test("Transaction ids without a heading are not taken for receipts")
     func noHeading() async throws {
         try await AppStoreWorld.run(on: .sqlite, Self.setup()) { world in
