@@ -202,6 +202,7 @@ struct GooglePlayQuestions: Sendable {
                 ladder.questions.postpone(row, ladder.kind)
                 return round.answered()
             case .notFound where ladder.kind == .googlePlayOrder,
+                .invalid where ladder.kind == .googlePlayOrder,
                 .noLongerReadable where ladder.kind == .googlePlayOrder:
                 try await reads.endQuestion(about: row.object, of: row.purchase)
                 try await ladder.questions.settle(row)

@@ -6,11 +6,29 @@ internal import TollgateCore
 
 // Orders that Google does not show.
 extension GooglePlayReads {
-    /// Notes that Google did not show an order; once it has not for weeks, people are told.
+    /// Notes that Google did not show an order; once it has been missing for nine weeks, people are told.
     func note(missing order: String, of purchase: Purchase.Key) async throws {
         let now = await context.clocks.now()
         missing.note(order, at: now.milliseconds)
-        guard missing.isTold(order) else { return }
+        guard try await isLongMissing(order, of: purchase, at: now) else { return }
+        try await park(missing: order, of: purchase, at: now)
+    }
+
+    private func isLongMissing(
+        _ order: String,
+        of purchase: Purchase.Key,
+        at now: Instant
+    ) async throws -> Bool {
+        // A question knows only the token, and not the environment.
+        let record = try await record(ofToken: purchase.id, of: purchase.application)
+        return record?.isLongMissing(order, at: now) ?? false
+    }
+
+    private func park(
+        missing order: String,
+        of purchase: Purchase.Key,
+        at now: Instant
+    ) async throws {
         let body = ParkedOrder(
             packageName: purchase.application,
             parkedMillis: now.milliseconds,
@@ -40,7 +58,8 @@ extension GooglePlayReads {
             "Google Play does not show an order; the daily round asks again for orders that its purchase names or skips",
             metadata: ["order": "\(order)"]
         )
-        guard let purchase, missing.isTold(order) else { return }
+        let now = await context.clocks.now()
+        guard let purchase, try await isLongMissing(order, of: purchase, at: now) else { return }
         // Somebody has tried it again, and is told anew.
         try await note(missing: order, of: purchase)
     }

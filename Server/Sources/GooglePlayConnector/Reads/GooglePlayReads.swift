@@ -183,6 +183,7 @@ struct GooglePlayReads: Sendable {
         of app: GooglePlaySetUp.App,
         leaving reserve: Int64 = 0
     ) async throws -> Outcome {
+        missing.forget(id)
         let instant = await instant(of: answer.seconds)
         guard let token = answer.value.purchaseToken else {
             return Outcome(instant: instant, isNews: false)

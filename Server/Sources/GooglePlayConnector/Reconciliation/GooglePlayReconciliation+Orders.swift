@@ -155,7 +155,6 @@ extension GooglePlayReconciliation {
         do {
             let outcome = try await reads.read(order: order.id, of: app, leaving: Self.reserve)
             troubles.end()
-            missing.forget(order.id)
             if outcome.isNews { found.orderNews += 1 }
         } catch let fault as GooglePlay.APIFault {
             switch fault.meaning {
@@ -164,10 +163,10 @@ extension GooglePlayReconciliation {
                 found.unreadable += 1
                 try await askLater(.googlePlayOrder, order.id, about: order.key)
                 return troubles.add() ? fault : nil
-            case .notFound, .noLongerReadable:
+            case .notFound, .noLongerReadable, .invalid:
                 try await reads.note(missing: order.id, of: order.key)
                 found.unreadable += 1
-            case .changedMeanwhile, .unreadable, .invalid:
+            case .changedMeanwhile, .unreadable:
                 found.unreadable += 1
             }
         }
@@ -186,10 +185,6 @@ extension Purchase {
         guard let play = googlePlay else { return [] }
         let day: Int64 = 86_400_000
         var orders: Set<String> = []
-        let known = Dictionary(
-            play.orders.map { ($0.value.id, $0.value) },
-            uniquingKeysWith: { first, _ in first }
-        )
         func add(_ id: String, since instant: Instant?) {
             let age = now - (instant?.milliseconds ?? now)
             let turn = id.utf8.reduce(Int64(0)) { ($0 * 31 + Int64($1)) % 30 }
@@ -197,16 +192,9 @@ extension Purchase {
                 orders.insert(id)
             }
         }
-        for period in play.periods where known[period.order] == nil {
-            add(period.order, since: period.first)
-        }
-        for (order, since) in SkippedRenewals.orders(of: play) where known[order] == nil {
-            add(order, since: since)
-        }
-        if let order = play.purchase?.value.order, known[order] == nil {
-            add(order, since: play.completed)
-        }
-        for order in known.values where order.state != "REFUNDED" && order.state != "CANCELED" {
+        for (order, since) in neverRead { add(order, since: since) }
+        for order in play.orders.map(\.value)
+        where order.state != "REFUNDED" && order.state != "CANCELED" {
             let ends =
                 order.lines.compactMap(\.end)
                 + [order.processed ?? order.created].compactMap(\.self)
@@ -214,4 +202,28 @@ extension Purchase {
         }
         return orders.sorted()
     }
+
+    /// The orders that reads of the purchase name or skip, and that were never read; with the instant
+    /// from which on each was to be read.
+    private var neverRead: [(order: String, since: Instant?)] {
+        guard let play = googlePlay else { return [] }
+        let known = Set(play.orders.map(\.value.id))
+        var orders: [(order: String, since: Instant?)] = play.periods.map { ($0.order, $0.first) }
+        orders += SkippedRenewals.orders(of: play).map { ($0.order, $0.since) }
+        if let order = play.purchase?.value.order { orders.append((order, play.completed)) }
+        return orders.filter { !known.contains($0.order) }
+    }
+
+    /// Whether an order was to be read nine weeks ago, and never was.
+    ///
+    /// It follows from the record, so it holds after a restart too.
+    func isLongMissing(_ order: String, at now: Instant) -> Bool {
+        neverRead.contains { one in
+            one.order == order
+                && (one.since.map { $0.advanced(by: Self.longestSilence) <= now } ?? false)
+        }
+    }
+
+    /// Nine weeks, in milliseconds.
+    private static let longestSilence: Int64 = 63 * 86_400_000
 }

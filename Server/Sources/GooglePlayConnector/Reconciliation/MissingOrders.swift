@@ -3,8 +3,8 @@ internal import Synchronization
 /// The orders that Google did not show, and when each is asked for again.
 ///
 /// The pauses grow from a day to 512 days, as long as Google refunds an order: it documents no age up to
-/// which orders can be read. After the seventh miss, nine weeks after the first, people are told.
-/// Kept in memory: forgetting one costs a few more calls.
+/// which orders can be read. Kept in memory: forgetting one costs a few more calls. Whether people are
+/// told depends on the record alone, see `Purchase.isLongMissing`.
 final class MissingOrders: Sendable {
     private struct Misses {
         var count: Int64
@@ -12,8 +12,6 @@ final class MissingOrders: Sendable {
         var at: Int64
     }
 
-    /// After this many misses in a row people are told.
-    private static let mostInSilence: Int64 = 7
     /// After this many misses in a row an order is left.
     private static let most: Int64 = 11
     private static let day: Int64 = 86_400_000
@@ -23,11 +21,6 @@ final class MissingOrders: Sendable {
 
     /// Returns `true` if the order was missing when it was last asked for.
     func holds(_ order: String) -> Bool { orders.withLock { $0[order] != nil } }
-
-    /// Returns `true` if people were told about the order.
-    func isTold(_ order: String) -> Bool {
-        orders.withLock { ($0[order]?.count ?? 0) >= Self.mostInSilence }
-    }
 
     /// Returns `true` if the order may be asked for now.
     func isDue(_ order: String, at now: Int64) -> Bool {
@@ -40,7 +33,11 @@ final class MissingOrders: Sendable {
 
     func note(_ order: String, at now: Int64) {
         orders.withLock { orders in
-            if orders.count >= Self.capacity { orders.removeAll() }
+            if orders[order] == nil, orders.count >= Self.capacity,
+                let oldest = orders.min(by: { $0.value.at < $1.value.at })?.key
+            {
+                orders[oldest] = nil
+            }
             orders[order] = Misses(count: (orders[order]?.count ?? 0) + 1, at: now)
         }
     }

@@ -180,15 +180,47 @@ struct PlayOrderSweepTests {
         }
     }
 
-    @Test("A skipped renewal that Google does not show for nine weeks is parked, and tried again")
-    func skippedAndNeverShown() async throws {
+    @Test(
+        "A server that forgets its misses, as after a restart, parks a skipped renewal in time too"
+    )
+    func parkedByItsAge() async throws {
+        let hidden = Mutex("none")
+        try await PlayWorld.run(
+            intercept: { request in
+                request.url.contains(hidden.withLock { $0 })
+                    ? PlayWorld.refusal(404, "orderNotFound") : nil
+            }
+        ) { world in
+            _ = try await Self.skipping(world) { order in hidden.withLock { $0 = order } }
+            let parked = world.server.tollgate.store.parked
+            await world.wait(days: 60)
+            _ = try await world.room.reconcile(reach: .everything)
+            #expect(try await parked.counts().isEmpty)
+            await world.wait(days: 4)
+            _ = try await world.room.reconcile(reach: .everything)
+            #expect(try await parked.page().count == 1)
+        }
+    }
+
+    @Test("Of too many missing orders the oldest is forgotten, and not all")
+    func capacity() {
+        let orders = MissingOrders()
+        for number in 0...50_000 { orders.note("\(number)", at: Int64(number)) }
+        #expect(!orders.holds("0") && orders.holds("1") && orders.holds("50000"))
+    }
+
+    @Test(
+        "A skipped renewal that Google does not show for nine weeks is parked, and tried again",
+        arguments: [(404, "orderNotFound"), (400, "invalid")]
+    )
+    func skippedAndNeverShown(_ status: Int, _ reason: String) async throws {
         let hidden = Mutex("none")
         let calls = Calls()
         try await PlayWorld.run(
             intercept: { request in
                 calls.note(request)
                 return request.url.contains(hidden.withLock { $0 })
-                    ? PlayWorld.refusal(404, "orderNotFound") : nil
+                    ? PlayWorld.refusal(status, reason) : nil
             }
         ) { world in
             let token = try await Self.skipping(world) { order in hidden.withLock { $0 = order } }
@@ -217,10 +249,11 @@ struct PlayOrderSweepTests {
             }
             #expect(try await parked.page().count == 1)
 
-            // Then Google shows it.
+            // Then Google shows it; its refunds are looked for like any other's.
             hidden.withLock { $0 = "none" }
             #expect(try await world.server.tollgate.parked.retryAll().used == 1)
             _ = await world.room.askWhatIsWanted()
+            #expect(!world.room.reads.missing.holds("\(order)"))
             #expect(try await world.record(token)?.googlePlay?.orders.count == 3)
             #expect(try await parked.counts().isEmpty)
         }
