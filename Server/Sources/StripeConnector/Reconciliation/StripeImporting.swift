@@ -125,12 +125,18 @@ public struct StripeImporting: Sendable {
     ) async throws {
         let client = try stripe.reads.configured()
         for try await customer in client.customers(after: cursor.after) {
-            let isNew = try await adopt(customer, metadataKey, users)
-            if let isNew {
-                cursor.found.customers.count(isNew)
-            } else {
+            switch try await adopt(customer, metadataKey, users) {
+            case .named(let isNew): cursor.found.customers.count(isNew)
+            case .unnamed:
                 cursor.found.customers.count(false)
                 cursor.found.strangers += 1
+            case .refused(let refusal):
+                cursor.found.customers.count(false)
+                cursor.found.strangers += 1
+                context.logger.warning(
+                    "a customer of Stripe's could not be given the name it has there",
+                    metadata: ["customer": "\(customer.id)", "reason": "\(refusal.error.message)"]
+                )
             }
             cursor.after = customer.id
             try await each(cursor)
@@ -176,9 +182,16 @@ public struct StripeImporting: Sendable {
                     "Stripe has no customer for ‘\(id.prefix(40))’, which a guest paid; grant what it unlocks in the dashboard"
                 )
             }
-            guard let isNew = try await own(client.customer(buyer).value, user) else {
+            let isNew: Bool
+            switch try await adopt(client.customer(buyer).value, "", [buyer: user]) {
+            case .named(let new) where try await isOwned(buyer, by: user): isNew = new
+            case .named, .unnamed:
                 return .unmatched(
                     "Stripe's customer \(buyer) cannot be \(user) here: it is another customer's; see them in the dashboard"
+                )
+            case .refused(let refusal):
+                return .unmatched(
+                    "Stripe's customer \(buyer) cannot be \(user) here: \(refusal.error.message)"
                 )
             }
             guard let subscription else { return .customer(isNew: isNew) }
@@ -188,37 +201,61 @@ public struct StripeImporting: Sendable {
             )
             return .read(isNew: try await stripe.reads.record(subscription.value, at: instant))
         } catch let error as Stripe.RequestError {
-            guard case .refused(let refused) = error, refused.status == 404 else { throw error }
-            return .unmatched(
-                "Stripe knows no ‘\(id.prefix(40))’ in this account and mode; compare TOLLGATE_STRIPE_SECRET_KEY"
-            )
+            guard case .refused(let refused) = error else { throw error }
+            return .unmatched(try Self.reason(refused, of: id))
         }
     }
 
-    /// - Returns: whether the name is new; `nil` where the customer is somebody else's.
-    private func own(_ customer: Stripe.Customer, _ user: String) async throws -> Bool? {
-        let isNew = try await adopt(customer, "", [customer.id: user])
-        guard let stored = try await context.records.profile(alias: .stripeCustomer(customer.id)),
-            !stored.body.isEmpty, try Profile(stored).customer.appUserID == user
-        else { return nil }
-        return isNew
+    /// The reason for which an object led to nothing.
+    ///
+    /// - Throws: Stripe's error where it concerns more than this object.
+    private static func reason(_ error: Stripe.APIError, of id: String) throws -> String {
+        switch error.status {
+        case 404:
+            return
+                "Stripe knows no ‘\(id.prefix(40))’ in this account and mode; compare TOLLGATE_STRIPE_SECRET_KEY"
+        case 400: return "Stripe refuses ‘\(id.prefix(40))’: \(error)"
+        case 403:
+            let said = error.message ?? "no message"
+            throw Refusal(
+                503,
+                .storeUnavailable,
+                "Stripe forbids this key to read ‘\(id.prefix(40))’: \(said) Give the restricted key this permission in Stripe's dashboard, or leave Stripe's purchases out with --without stripe."
+            )
+        default: throw Stripe.RequestError.refused(error)
+        }
+    }
+
+    /// Whether one of Stripe's customers is a user here.
+    private func isOwned(_ buyer: String, by user: String) async throws -> Bool {
+        guard let stored = try await context.records.profile(alias: .stripeCustomer(buyer)),
+            !stored.body.isEmpty
+        else { return false }
+        return try Profile(stored).customer.appUserID == user
+    }
+
+    /// What became of one of Stripe's customers.
+    private enum Adopted {
+        case named(isNew: Bool)
+        /// Nobody says who it is.
+        case unnamed
+        /// The name cannot be one here.
+        case refused(Refusal)
     }
 
     /// Gives one of Stripe's customers their name here.
-    ///
-    /// - Returns: whether that is new; `nil` where nobody says who it is.
     private func adopt(
         _ customer: Stripe.Customer,
         _ metadataKey: String,
         _ users: [String: String]
-    ) async throws -> Bool? {
+    ) async throws -> Adopted {
         if try await context.records.profile(alias: .stripeCustomer(customer.id)) != nil {
-            return false
+            return .named(isNew: false)
         }
-        if try await stripe.customers.relink(customer) { return true }
+        if try await stripe.customers.relink(customer) { return .named(isNew: true) }
         let id: String
         guard let user = users[customer.id] ?? customer.metadata[metadataKey] else {
-            return nil
+            return .unnamed
         }
         do {
             id = try await register(
@@ -228,17 +265,13 @@ public struct StripeImporting: Sendable {
                 )
             ).id
         } catch let refusal as Refusal where refusal.status < 500 {
-            context.logger.warning(
-                "a customer of Stripe's could not be given the name it has there",
-                metadata: ["customer": "\(customer.id)", "reason": "\(refusal.error.message)"]
-            )
-            return nil
+            return .refused(refusal)
         }
         try await stripe.customers.link(
             try await context.profile(of: Customer.ID(id)),
             to: customer.id
         )
-        return true
+        return .named(isNew: true)
     }
 
     private static let importName = "import/stripe"

@@ -83,6 +83,28 @@ struct RevenueCatStripeTests {
         }
     }
 
+    @Test("A name that cannot be one here is refused with its reason, not as another customer's")
+    func refusedName() async throws {
+        try await Shop.run(hasWebhook: false) { shop in
+            let (_, checkout) = try await Self.buy("price_lifetime", .payment, shop)
+            var file = RevenueCatFile(origin: Shop.start)
+            file.add(
+                "prod_life",
+                checkout,
+                of: String(repeating: "x", count: 256),
+                store: "stripe",
+                starts: -2,
+                ends: -1,
+                isSandbox: true
+            )
+            let report = try #require(
+                try await file.bringIn(to: shop.server.tollgate) { $0.includesSandbox = true }
+            )
+            #expect(report.unmatched.map(\.line) == [2])
+            #expect(report.unmatched[0].reason.contains("255 bytes"))
+        }
+    }
+
     /// Buys in a shop that knows nothing of Tollgate; returns Stripe's customer, and the id of the
     /// subscription or the checkout.
     private static func buy(
