@@ -21,7 +21,17 @@ extension GooglePlayReads {
     ) async throws -> Bool {
         // A question knows only the token, and not the environment.
         let record = try await record(ofToken: purchase.id, of: purchase.application)
-        return record?.isLongMissing(order, at: now) ?? false
+        guard let record, record.isLongMissing(order, at: now) else { return false }
+        // Purchases that continue one another may name one order, which is read under one of them.
+        let neighbours =
+            (record.googlePlay?.predecessors ?? []).map(\.id)
+            + (record.googlePlay?.successors ?? []).map(\.id)
+        for token in neighbours {
+            let other = try await self.record(ofToken: token, of: purchase.application)
+            let orders = other?.googlePlay?.orders ?? []
+            if orders.contains(where: { $0.value.id == order }) { return false }
+        }
+        return true
     }
 
     private func park(

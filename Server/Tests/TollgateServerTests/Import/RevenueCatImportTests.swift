@@ -316,21 +316,27 @@ struct RevenueCatImportTests {
 
     // MARK: - The file
 
+    private static let wholeHeading = RevenueCatFile.columns.joined(separator: ",")
+
+    /// The heading without one column.
+    private static func heading(without column: String) -> String {
+        RevenueCatFile.columns.filter { $0 != column }.joined(separator: ",")
+    }
+
+    static let noExports: [(String, String)] = [
+        ("", "export version 5, 6 or 7"),
+        ("app_user_id,receipt_data", "export version 5, 6 or 7"),
+        (RevenueCatFile.columns.joined(separator: ";"), "semicolons"),
+        (heading(without: "store"), "store"),
+        (heading(without: "effective_end_time"), "lacks the columns effective_end_time"),
+        (RevenueCatFile.columns.dropFirst(2).joined(separator: ","), "--user-column"),
+        ("\(wholeHeading)\rold Mac", "LF or CRLF"),
+        (wholeHeading, "no transactions"),
+    ]
+
     @Test(
         "A file that is no export of version 5 to 7 is refused, with what to do",
-        arguments: [
-            ("", "export version 5, 6 or 7"),
-            ("app_user_id,receipt_data", "export version 5, 6 or 7"),
-            (RevenueCatFile.columns.joined(separator: ";"), "semicolons"),
-            (RevenueCatFile.columns.filter { $0 != "store" }.joined(separator: ","), "store"),
-            (
-                RevenueCatFile.columns.filter { $0 != "effective_end_time" }
-                    .joined(separator: ","), "lacks the columns effective_end_time"
-            ),
-            (RevenueCatFile.columns.dropFirst(2).joined(separator: ","), "--user-column"),
-            (RevenueCatFile.columns.joined(separator: ",") + "\rold Mac", "LF or CRLF"),
-            (RevenueCatFile.columns.joined(separator: ","), "no transactions"),
-        ]
+        arguments: noExports
     )
     func headings(_ heading: String, _ part: String) async throws {
         try await AppStoreWorld.run(on: .sqlite, Self.setup()) { world in
