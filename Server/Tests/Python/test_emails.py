@@ -6,13 +6,14 @@ import hashlib
 import hmac
 import json
 import queue
+import threading
 import time
 import urllib.request
 
 import pytest
 
 from keys import key
-from test_alert_mail import mail_server
+from test_alert_mail import Mailbox, mail_server
 from test_config import Serving
 from tollgate_world import ROOT
 
@@ -100,6 +101,54 @@ def test_a_receipt_arrives_as_a_mail_that_other_programs_read(folder):
     assert "Thanks for $10.00." in plain.get_content() and "http://127.0.0.1:8080/portal" in plain.get_content()
     assert '<a href="http://127.0.0.1:8080/portal">' in html.get_content()
     assert "ann@example.com" not in log
+
+
+class Refuses(Mailbox):
+    """A mail server that refuses one command of each mail for good."""
+
+    def __init__(self, command):
+        super().__init__()
+        self.command, self.asked = command, threading.Event()
+
+    def answer(self, command, usual):
+        if command != self.command:
+            return usual
+        self.asked.set()
+        return "550 5.1.1 no <ANN@example.com>"
+
+    async def handle_MAIL(self, server, session, envelope, address, options):
+        envelope.mail_from = address
+        return self.answer("MAIL", "250 OK")
+
+    async def handle_RCPT(self, server, session, envelope, address, options):
+        envelope.rcpt_tos.append(address)
+        return self.answer("RCPT", "250 OK")
+
+    async def handle_DATA(self, server, session, envelope):
+        return self.answer("DATA", "250 OK")
+
+
+@pytest.mark.parametrize("command, outcome", [("MAIL", "retried"), ("RCPT", "refused"), ("DATA", "failed")])
+def test_a_refusal_for_good_ends_a_mail_only_if_it_is_about_it(folder, command, outcome):
+    with mail_server(Refuses(command)) as (mailbox, port):
+        (folder / "tollgate.yaml").write_text(SETTINGS + f"  port: {port}\n")
+        server = Serving(folder)
+        try:
+            ann = json.loads(post(server, "/v1/customers", {"app_user_id": "ann", "email": "ann@example.com"}))
+            for number in range(60):
+                pay(server, ann["id"], number)
+                if mailbox.asked.wait(timeout=2):
+                    break
+            # The result is kept after the answer.
+            time.sleep(3)
+            with urllib.request.urlopen(server.url + "/metrics", timeout=30) as answer:
+                metrics = answer.read().decode()
+        finally:
+            log = server.stop()
+    assert mailbox.asked.is_set()
+    assert f'tollgate_emails_total{{kind="receipt",outcome="{outcome}"}}' in metrics, metrics
+    assert ("will be sent again" in log) == (outcome == "retried")
+    assert "ann@example.com" not in log.lower()
 
 
 def test_a_broken_template_is_refused_at_the_start(folder):

@@ -55,6 +55,17 @@ struct LetterTemplateTests {
         #expect(texts.count == Letter.Kind.allCases.count * LetterSettings.languages.count)
     }
 
+    @Test("The end of a trial has its time in UTC, and one cancels a day before")
+    func time() throws {
+        let templates = try LetterTemplates()
+        let english = templates.text(of: Self.content(.trialEnds), in: "en").text
+        #expect(english.contains("ends on 1 June 2026 at 00:00 UTC."))
+        #expect(english.contains("cancel at least one day before the trial ends"))
+        let japanese = templates.text(of: Self.content(.trialEnds), in: "ja").text
+        #expect(japanese.contains("2026年6月1日 00:00 UTCに終了"))
+        #expect(japanese.contains("1日前までに解約"))
+    }
+
     @Test("Markup in names is text in HTML, and a name stays as it is in plain text")
     func markup() throws {
         let content = Self.content(.lapsed, product: "<b>Tom & \"Co\"</b>")
@@ -85,5 +96,15 @@ struct LetterTemplateTests {
         #expect(mistakes?.errors.map(\.line) == [3, 3])
         #expect(mistakes?.errors.map(\.column) == [1, 12])
         #expect(mistakes?.errors.first?.message.contains("‘product’?") == true)
+        // Names come from stores: in HTML they must be escaped.
+        try Data("Subject: Bye\n\n{{product}}\n".utf8).write(to: file)
+        try Data("{{subject}}\n {{{app}}} {{#paragraphs}}{{{html}}}{{/paragraphs}}\n".utf8)
+            .write(to: folder.appendingPathComponent("letter.html"))
+        let unescaped = #expect(throws: CatalogErrors.self) {
+            try LetterTemplates(folder: folder.path)
+        }
+        #expect(unescaped?.errors.map(\.line) == [2])
+        #expect(unescaped?.errors.map(\.column) == [2])
+        #expect(unescaped?.errors.first?.message.contains("write {{app}}") == true)
     }
 }

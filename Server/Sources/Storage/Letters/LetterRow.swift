@@ -12,6 +12,8 @@ public struct LetterRow: Hashable, Sendable {
         case failed = 2
         /// Not needed any more, or not wanted.
         case dropped = 3
+        /// Refused for good because of the recipient's mailbox, which is no fault of this server.
+        case refused = 4
     }
 
     /// Hashes the cause.
@@ -108,10 +110,11 @@ public struct LetterResult: Hashable, Sendable {
 public struct LetterCounts: Hashable, Sendable {
     /// Letters that are due and wait.
     public var waiting: Int64
-    /// The time at which the oldest of them that was tried was seen; `nil`: none was tried.
-    public var oldestTried: Instant?
-    /// The last attempt at one of those.
+    /// The first attempt at a letter that waits, among those first tried after the mail server last
+    /// accepted one; `nil`: there is none.
+    public var firstTried: Instant?
+    /// The last attempt at a letter that waits.
     public var lastTry: Instant?
-    /// Letters that failed since an instant.
+    /// Letters that failed since an instant, but for refusals because of a mailbox.
     public var failed: Int64
 }

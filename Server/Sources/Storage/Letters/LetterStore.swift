@@ -12,7 +12,11 @@ public struct LetterStore: Sendable {
     private static let insertSQL = """
         INSERT INTO letter (key, customer, kind, purchase, reference, caused, due, queued,
             status, attempts, retry)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0) ON CONFLICT (key) DO NOTHING
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 0, 0, 0)
+        ON CONFLICT (key) DO UPDATE SET customer = excluded.customer, caused = excluded.caused,
+            due = excluded.due, queued = excluded.queued, status = 0, attempts = 0, retry = 0,
+            tried = NULL, first_tried = NULL, outcome = NULL
+        WHERE letter.status = 3 OR (letter.status = 0 AND letter.customer <> excluded.customer)
         """
 
     /// The place in the feed up to which letters were taken in, in the words of the caller.
@@ -22,11 +26,13 @@ public struct LetterStore: Sendable {
 
     /// Adds letters, each once, and moves the place in the feed.
     ///
-    /// Letters to customers who were erased meanwhile are left out.
+    /// A letter that was dropped waits again: its cause has come back. Letters to customers who were
+    /// erased meanwhile are left out.
     ///
     /// - Parameters:
     ///   - from: the place as it was read; if another server has moved it, nothing happens.
     ///   - to: the new place.
+    ///   - kinds: those that begin now; letters of them that wait from before are dropped.
     ///   - now: real time.
     /// - Returns: `false` where another server was faster.
     @discardableResult
@@ -34,6 +40,7 @@ public struct LetterStore: Sendable {
         _ letters: [LetterRow],
         from: [UInt8]?,
         to: [UInt8],
+        beginning kinds: [String] = [],
         now: Instant
     ) async throws -> Bool {
         try await driver.write { connection in
@@ -55,6 +62,14 @@ public struct LetterStore: Sendable {
                 present.insert(customer)
             }
             try connection.executeMany(
+                """
+                UPDATE letter SET status = 3, tried = $2,
+                    outcome = 'Emails of this kind were off in the meantime.'
+                WHERE status = 0 AND kind = $1
+                """,
+                kinds.map { [.text($0), .integer(now.milliseconds)] }
+            )
+            try connection.executeMany(
                 Self.insertSQL,
                 letters.filter { present.contains($0.customer) }.map(\.values)
             )
@@ -72,15 +87,28 @@ public struct LetterStore: Sendable {
     /// The letters that may be sent now, the oldest first.
     ///
     /// - Parameters:
+    ///   - kinds: those that are wanted.
+    ///   - old: letters whose cause is older are wanted whatever their kind.
     ///   - now: by the stores' time.
     ///   - wall: real time.
-    public func due(at now: Instant, wall: Instant, limit: Int64) async throws -> [LetterRow] {
-        try await driver.readNow(
+    public func due(
+        _ kinds: [String],
+        orCausedBefore old: Instant,
+        at now: Instant,
+        wall: Instant,
+        limit: Int64
+    ) async throws -> [LetterRow] {
+        let wanted = kinds.indices.map { " OR kind = $\(5 + $0)" }.joined()
+        return try await driver.readNow(
             """
             SELECT \(LetterRow.columns) FROM letter
-            WHERE status = 0 AND due <= $1 AND retry <= $2 ORDER BY due, key LIMIT $3
+            WHERE status = 0 AND due <= $1 AND retry <= $2 AND (caused < $4\(wanted))
+            ORDER BY due, key LIMIT $3
             """,
-            [.integer(now.milliseconds), .integer(wall.milliseconds), .integer(limit)]
+            [
+                .integer(now.milliseconds), .integer(wall.milliseconds), .integer(limit),
+                .integer(old.milliseconds),
+            ] + kinds.map { .text($0) }
         ).map { try LetterRow($0) }
     }
 
@@ -90,7 +118,8 @@ public struct LetterStore: Sendable {
     public func settle(_ letter: LetterRow, _ result: LetterResult, now: Instant) async throws {
         try await driver.execute(
             """
-            UPDATE letter SET status = $3, attempts = $2 + 1, retry = $4, tried = $5, outcome = $6
+            UPDATE letter SET status = $3, attempts = $2 + 1, retry = $4, tried = $5,
+                first_tried = coalesce(first_tried, $5), outcome = $6
             WHERE key = $1 AND attempts = $2 AND status = 0
             """,
             [
@@ -101,11 +130,25 @@ public struct LetterStore: Sendable {
         )
     }
 
-    /// Sends letters again that failed.
+    /// Sends letters of a kind again that failed or were refused.
     ///
+    /// - Parameter instant: letters with an earlier cause are left as they are.
     /// - Returns: the number of letters.
-    public func retryFailed() async throws -> Int {
-        try await driver.execute("UPDATE letter SET status = 0, retry = 0 WHERE status = 2")
+    @discardableResult
+    public func retryFailed(_ kind: String, causedSince instant: Instant) async throws -> Int {
+        try await driver.execute(
+            """
+            UPDATE letter SET status = 0, attempts = 0, retry = 0, first_tried = NULL
+            WHERE status IN (2, 4) AND kind = $1 AND caused >= $2
+            """,
+            [.text(kind), .integer(instant.milliseconds)]
+        )
+    }
+
+    /// Returns whether any letter of the outbox failed or was refused.
+    public func hasFailed() async throws -> Bool {
+        try await !driver.readNow("SELECT 1 FROM letter WHERE status IN (2, 4) LIMIT 1", [])
+            .isEmpty
     }
 
     /// Drops what was dealt with before `instant`.
@@ -114,7 +157,7 @@ public struct LetterStore: Sendable {
     ///   cause from being taken in again.
     public func forget(before instant: Instant) async throws {
         try await driver.execute(
-            "DELETE FROM letter WHERE status <> 0 AND tried < $1",
+            "DELETE FROM letter WHERE status IN (1, 2, 3, 4) AND tried < $1",
             [.integer(instant.milliseconds)]
         )
     }
@@ -148,7 +191,8 @@ public struct LetterStore: Sendable {
         let rows = try await driver.readNow(
             """
             SELECT (SELECT count(*) FROM letter WHERE status = 0 AND due <= $1),
-                (SELECT min(queued) FROM letter WHERE status = 0 AND attempts > 0),
+                (SELECT min(first_tried) FROM letter WHERE status = 0 AND attempts > 0
+                    AND first_tried > coalesce((SELECT max(tried) FROM letter WHERE status = 1), 0)),
                 (SELECT max(tried) FROM letter WHERE status = 0 AND attempts > 0),
                 (SELECT count(*) FROM letter WHERE status = 2 AND tried >= $2)
             """,
@@ -157,7 +201,7 @@ public struct LetterStore: Sendable {
         guard let row = rows.first else { return LetterCounts(waiting: 0, failed: 0) }
         return LetterCounts(
             waiting: try row.int64(0),
-            oldestTried: try row.optionalInt64(1).map { Instant(milliseconds: $0) },
+            firstTried: try row.optionalInt64(1).map { Instant(milliseconds: $0) },
             lastTry: try row.optionalInt64(2).map { Instant(milliseconds: $0) },
             failed: try row.int64(3)
         )

@@ -153,7 +153,9 @@ struct RecurringWork: Sendable {
             every: .seconds(5),
             afterFailure: .seconds(60)
         ) { [tollgate, emails] in
-            guard let setUp = emails() else { return .done }
+            guard let setUp = emails() else {
+                return await tollgate.noteLettersAreOff() ? .done : .failed
+            }
             return await tollgate.letters(setUp).work() ? .done : .failed
         }
     }

@@ -12,6 +12,8 @@ final class MailTransfer {
     private var rest: ArraySlice<UInt8>
     /// The last line that the server said, but for its good-bye.
     private var reply = ""
+    /// The number of commands that the server has answered with 250 or 251.
+    private var accepted = 0
 
     init(_ mail: Mail, to server: MailServer, _ stop: OutgoingMail.Stop) {
         (self.mail, self.server, self.stop) = (mail, server, stop)
@@ -125,6 +127,8 @@ final class MailTransfer {
         let bytes = UnsafeRawBufferPointer(start: buffer, count: min(count, 512))
         let line = String(decoding: bytes, as: UTF8.self)
         if !line.hasPrefix("221") { reply = line }
+        // A hyphen means that another line follows.
+        if line.hasPrefix("25"), !line.dropFirst(3).hasPrefix("-") { accepted += 1 }
         return count
     }
 
@@ -177,8 +181,18 @@ final class MailTransfer {
         return MailFailed(
             "\(place) \(what): \(quotedReply)",
             isPermanent: status >= 500,
-            isAboutLogin: isLogin
+            about: isLogin ? .server : subject(status)
         )
+    }
+
+    /// The thing that the server's last answer is about, by the commands before it.
+    private func subject(_ status: Int) -> MailFailed.Subject {
+        // EHLO is said again after STARTTLS; then comes MAIL.
+        let beforeRecipient = server.security == .startTLS ? 3 : 2
+        guard accepted >= beforeRecipient, ![530, 535].contains(status) else { return .server }
+        // 5.7: a rule of the server forbids it, such as one against relaying (RFC 3463).
+        let isMailbox = (550...553).contains(status) && !reply.dropFirst(4).hasPrefix("5.7.")
+        return accepted == beforeRecipient && isMailbox ? .recipient : .message
     }
 
     /// The server's words on one line.

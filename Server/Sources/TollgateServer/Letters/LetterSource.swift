@@ -17,7 +17,7 @@ struct LetterSource {
 
     private static let subject = "Subject:"
     private static let values = [
-        "app", "product", "amount", "date", "shop", "link", "unsubscribe",
+        "app", "product", "amount", "date", "time", "shop", "link", "unsubscribe",
     ]
     private static let frameValues = ["lang", "subject", "app", "paragraphs", "html"]
 
@@ -41,6 +41,7 @@ struct LetterSource {
     func frame() throws(CatalogErrors) -> MustacheTemplate {
         let lines = try lines()
         try checkNames(lines, among: Self.frameValues)
+        try checkEscaping(lines)
         let text = lines.joined(separator: "\n")
         guard text.contains("{{{html}}}") else {
             throw wrong(
@@ -87,6 +88,19 @@ struct LetterSource {
             }
         }
         guard errors.isEmpty else { throw CatalogErrors(errors) }
+    }
+
+    /// Finds values that would be markup: only `html` is written for HTML.
+    private func checkEscaping(_ lines: [String]) throws(CatalogErrors) {
+        for (index, line) in lines.enumerated() {
+            for match in line.matches(of: /\{\{(?:\{|&)\s*([a-zA-Z_]+)/) where match.1 != "html" {
+                throw wrong(
+                    index + 1,
+                    line.distance(from: line.startIndex, to: match.range.lowerBound) + 1,
+                    "‘\(match.1)’ would be read as markup; write {{\(match.1)}}"
+                )
+            }
+        }
     }
 
     /// - Parameter before: the number of lines before the text.

@@ -116,6 +116,7 @@ public struct LetterTemplates: Sendable {
             "product": letter.product,
             "amount": letter.amount.map { text.price($0, every: letter.interval) } ?? false as Any,
             "date": letter.date.map { text.day($0) } ?? false as Any,
+            "time": letter.date.map { text.time($0) } ?? false as Any,
             "shop": content.shop.isEmpty ? false : content.shop as Any,
             "link": content.link, "unsubscribe": content.unsubscribe ?? false as Any,
         ]

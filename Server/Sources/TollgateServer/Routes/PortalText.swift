@@ -23,6 +23,11 @@ struct PortalText: Sendable {
         return "\(day) \(Self.months[month - 1]) \(parts[0])"
     }
 
+    /// `14:03 UTC`.
+    func time(_ instant: Instant) -> String {
+        instant.description.drop { $0 != "T" }.dropFirst().prefix(5) + " UTC"
+    }
+
     private static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September",
         "October", "November", "December",

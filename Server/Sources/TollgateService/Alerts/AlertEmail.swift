@@ -78,15 +78,18 @@ extension AlertEmail {
         }
         let host = given("HOST") ?? ""
         if given("HOST") != nil, !MailServer.isHost(host) {
-            wrong("HOST", "this is no host; write its name alone, like smtp.example.com")
+            wrong("HOST", "this is not a host; write its name alone, like smtp.example.com")
         }
         let sender = given("FROM") ?? ""
         if given("FROM") != nil, !MailServer.isAddress(sender) {
-            wrong("FROM", "this is no address of mail; write it alone, like tollgate@example.com")
+            wrong("FROM", "this is not an email address; write it like tollgate@example.com")
         }
         let recipients = list(given("TO") ?? "")
         if given("TO") != nil, recipients.isEmpty || !recipients.allSatisfy(MailServer.isAddress) {
-            wrong("TO", "‘to’ has something that is no address of mail, like ops@example.com")
+            wrong(
+                "TO",
+                "‘to’ has something that is not an email address; write each like ops@example.com"
+            )
         }
         if recipients.count > mostRecipients {
             wrong("TO", "there are more than \(mostRecipients) addresses; use a mailing list")

@@ -95,7 +95,7 @@ extension AlertObservations {
             alarms.append(
                 Alarm(
                     "emails/waiting",
-                    "The mail server accepts no emails to customers; the oldest has been waiting since \(stuckLetter).",
+                    "The mail server has accepted no email to a customer since \(stuckLetter).",
                     "The dashboard's page Emails has the mail server's words; check the settings of ‘emails’."
                 )
             )

@@ -57,17 +57,26 @@ public typealias MailTransport = @Sendable (Mail, MailServer) async throws -> Vo
 
 /// A mail server did not take a mail.
 public struct MailFailed: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The thing that a mail server refuses.
+    public enum Subject: Hashable, Sendable {
+        /// The connection, the login or the sender: other mails would be refused, too.
+        case server
+        /// The mailbox of the recipient.
+        case recipient
+        /// This mail, for another reason.
+        case message
+    }
+
     /// The reason, as a sentence.
     public var sentence: String
     /// True if the same mail would be refused again (5xx, RFC 5321 §4.2.1).
     public var isPermanent: Bool
-    /// True if the login was refused, which says nothing of the mail.
-    public var isAboutLogin: Bool
+    public var subject: Subject
 
     /// - Parameter sentence: the reason.
-    public init(_ sentence: String, isPermanent: Bool = false, isAboutLogin: Bool = false) {
+    public init(_ sentence: String, isPermanent: Bool = false, about subject: Subject = .server) {
         self.sentence = sentence
-        (self.isPermanent, self.isAboutLogin) = (isPermanent, isAboutLogin)
+        (self.isPermanent, self.subject) = (isPermanent, subject)
     }
 
     public var description: String { sentence }

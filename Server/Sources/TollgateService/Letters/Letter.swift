@@ -24,10 +24,13 @@ package struct Letter: Hashable, Sendable {
             }
         }
 
+        /// The longest of the ages below.
+        static let longestAge: Int64 = 3 * 86_400_000
+
         /// The age of the cause, in milliseconds, at which a letter is not sent any more.
         var greatestAge: Int64 {
             switch self {
-            case .receipt, .paymentFailed, .lapsed: 3 * 86_400_000
+            case .receipt, .paymentFailed, .lapsed: Self.longestAge
             // A reminder on the last day comes too late.
             case .trialEnds: 86_400_000
             }
@@ -36,7 +39,7 @@ package struct Letter: Hashable, Sendable {
 
     package var kind: Kind
     package var purchase: TollgateCore.Purchase.Key
-    /// The part of the purchase that causes it: an invoice's id, or the start or end of a period.
+    /// The part of the purchase that causes it: an invoice's id, or the id, start or end of a period.
     package var reference: String
     /// The time of the cause, by the stores' clock; of a reminder, the time at which it is due.
     package var caused: Instant
@@ -44,7 +47,8 @@ package struct Letter: Hashable, Sendable {
     package var product: String
     /// The amount that was paid, or that is charged next; `nil`: it is not known.
     package var amount: Catalog.Product.Price?
-    /// The time between payments, such as `month`; `nil`: there is one payment.
+    /// The time between payments, such as `month`; `nil`: there is one payment, or the time is several
+    /// of these, or it is not known.
     package var interval: String?
     /// The day of the payment, of the end, or until which access lasts; `nil`: there is none.
     package var date: Instant?

@@ -120,7 +120,7 @@ extension LetterSettings {
         }
         for part in ["FROM", "REPLY_TO"] {
             guard let address = given(part), !MailServer.isAddress(address) else { continue }
-            wrong(part, "this is no address of mail; write it alone, like billing@example.com")
+            wrong(part, "this is not an email address; write it like billing@example.com")
         }
         if given("FROM_NAME")?.utf8.contains(where: { $0 < 0x20 }) == true {
             wrong("FROM_NAME", "this has a control character; remove it")
@@ -130,7 +130,7 @@ extension LetterSettings {
             wrong("LANGUAGE", "‘language’ has an unknown value: \(advice)")
         }
         if let url = given("ACCOUNT_URL"), !isPage(url) {
-            wrong("ACCOUNT_URL", "this is no address of a page; write it like https://example.com/")
+            wrong("ACCOUNT_URL", "this is not a web address; write it like https://example.com/")
         }
         let includesSandbox = flag("SANDBOX")
         mistakes += found
@@ -157,7 +157,11 @@ extension LetterSettings {
         func ofAlerts(_ part: String) -> String? { text("ALERTS_EMAIL_" + part) }
         if let host = own("HOST") {
             if !MailServer.isHost(host) {
-                wrong("HOST", "this is no host; write its name alone, like smtp.example.com", false)
+                wrong(
+                    "HOST",
+                    "this is not a host; write its name alone, like smtp.example.com",
+                    false
+                )
             }
             return MailServer.read(host, own, wrong)
         }
@@ -173,7 +177,7 @@ extension LetterSettings {
             )
             return nil
         }
-        // Its mistakes are told with those of alarms.
+        // The settings of alarms report its mistakes.
         return MailServer.read(host, ofAlerts) { _, _, _ in }
     }
 

@@ -52,17 +52,26 @@ package struct Letters: Sendable {
         }
     }
 
-    /// Only reads, so that a server with nothing to send writes nothing.
+    /// Only reads; with nothing to send, a server writes once a minute at most.
     private func hasWork() async throws -> Bool {
         let progress = try await LetterProgress.read(records)
         let newest = try await records.feed.newestMessage()
-        guard let progress, progress.position >= newest, progress.covers(setUp.settings.kinds)
+        guard let progress, progress.position >= newest,
+            progress.covers(setUp.settings.kinds, wall: clocks.wall())
         else { return true }
         return try await !due(limit: 1).isEmpty
     }
 
     private func due(limit: Int64) async throws -> [LetterRow] {
-        try await records.letters.due(at: await clocks.now(), wall: clocks.wall(), limit: limit)
+        let now = await clocks.now()
+        // Another server may have other kinds on. What nobody sends ends by its age.
+        return try await records.letters.due(
+            setUp.settings.kinds.map(\.rawValue).sorted(),
+            orCausedBefore: now.advanced(by: -Letter.Kind.longestAge),
+            at: now,
+            wall: clocks.wall(),
+            limit: limit
+        )
     }
 
     // MARK: - Queueing
@@ -74,10 +83,11 @@ package struct Letters: Sendable {
         let bytes = try await records.letters.progress()
         let before = bytes.flatMap { LetterProgress($0) }
         let now = await clocks.now()
-        // What happened before the first look is no news.
+        // What happened before the first look, or while all kinds were off, is not read.
         let newest = try await records.feed.newestMessage()
-        var progress = before ?? LetterProgress(position: newest, since: [:])
-        progress.cover(setUp.settings.kinds, at: now)
+        var progress = before ?? LetterProgress(position: newest)
+        if progress.since.isEmpty { progress.position = newest }
+        let begun = progress.cover(setUp.settings.kinds, at: now, wall: clocks.wall())
         let messages = try await records.feed.messages(after: progress.position, limit: 100)
         var rows: [LetterRow] = []
         for message in messages {
@@ -91,6 +101,7 @@ package struct Letters: Sendable {
             rows,
             from: bytes,
             to: progress.bytes(),
+            beginning: begun,
             now: clocks.wall()
         )
         return !messages.isEmpty
@@ -128,7 +139,7 @@ package struct Letters: Sendable {
         )
     }
 
-    /// The letters of the kinds that are switched on, also those that were sent.
+    /// The letters of every kind, also those that were sent.
     private func letters(
         to customer: Customer.ID,
         in environment: StoreEnvironment,
@@ -136,7 +147,6 @@ package struct Letters: Sendable {
     ) async throws -> [Letter] {
         let purchases = try await records.purchases(of: customer, in: environment)
         return Letter.all(about: purchases, in: records.history.current, at: now)
-            .filter { setUp.settings.kinds.contains($0.kind) }
     }
 
     private func profile(_ customer: Customer.ID) async throws -> Profile? {
@@ -188,8 +198,8 @@ package struct Letters: Sendable {
             guard !Task.isCancelled else { return false }
             let failed = error as? MailFailed ?? MailFailed("The letter could not be sent.")
             let outcome = failed.sentence.masking(mail.recipient)
-            if failed.isPermanent, !failed.isAboutLogin {
-                try await settle(row, .failed, outcome)
+            if failed.isPermanent, failed.subject != .server {
+                try await settle(row, failed.subject == .recipient ? .refused : .failed, outcome)
                 return true
             }
             try await settle(row, .waiting, outcome)
@@ -213,13 +223,14 @@ package struct Letters: Sendable {
             case .waiting: "retried"
             case .sent: "sent"
             case .failed: "failed"
+            case .refused: "refused"
             case .dropped: "dropped"
             }
         counters.count("tollgate_emails_total", "kind=\"\(row.kind)\",outcome=\"\(word)\"")
-        guard status == .failed || status == .waiting else { return }
+        guard status != .sent, status != .dropped else { return }
         logger.warning(
-            status == .failed
-                ? "an email to a customer failed" : "an email to a customer will be sent again",
+            status == .waiting
+                ? "an email to a customer will be sent again" : "an email to a customer failed",
             metadata: ["letter": "\(row.key.hex)", "kind": "\(row.kind)", "error": "\(outcome)"]
         )
     }
@@ -241,20 +252,24 @@ extension Letters {
         case giveUp(String)
     }
 
+    private static let late = "It was too old to be sent again. Last attempt: "
+
     private func next(_ row: LetterRow) async throws -> Step {
         let now = await clocks.now()
-        guard let kind = Letter.Kind(rawValue: row.kind), setUp.settings.kinds.contains(kind),
-            sends(about: row.purchase.environment)
-        else { return .drop("Letters of this kind are switched off.") }
-        guard now.milliseconds - row.caused.milliseconds <= kind.greatestAge else {
+        let kind = Letter.Kind(rawValue: row.kind)
+        let greatestAge = kind?.greatestAge ?? Letter.Kind.longestAge
+        guard now.milliseconds - row.caused.milliseconds <= greatestAge else {
             guard let outcome = row.outcome else { return .drop("It was too old to be sent.") }
-            return .giveUp("It was too old to be sent again. Last attempt: \(outcome)")
+            return .giveUp(outcome.hasPrefix(Self.late) ? outcome : Self.late + outcome)
         }
+        guard let kind, setUp.settings.kinds.contains(kind),
+            sends(about: row.purchase.environment)
+        else { return .drop("Emails of this kind are switched off.") }
         guard let stored = try await records.profile(row: row.customer), !stored.body.isEmpty,
             case let customer = try Profile(stored).customer, let address = customer.email
         else { return .drop("The customer has no address.") }
         guard MailServer.isAddress(address) else {
-            return .drop("The customer's address is none that mail can be sent to.")
+            return .drop("The customer's address is not an email address.")
         }
         let letter = try await letters(
             to: stored.customer,
@@ -318,13 +333,19 @@ extension Letters {
 }
 
 extension String {
-    /// The text without an address, or the part of it before the `@`: mail servers repeat them.
-    fileprivate func masking(_ address: String) -> String {
-        let name = address.prefix { $0 != "@" }
-        var text = replacing(address, with: "…")
-        if let range = text.range(of: address, options: .caseInsensitive) {
-            text.replaceSubrange(range, with: "…")
+    /// The text without an address and the part of it before the `@`: mail servers repeat them.
+    func masking(_ address: String) -> String {
+        let name = String(address.prefix { $0 != "@" })
+        let text = replacingOccurrences(of: address, with: "…", options: .caseInsensitive)
+        guard name.count < 3 else {
+            return text.replacingOccurrences(of: name, with: "…", options: .caseInsensitive)
         }
-        return name.count < 3 ? text : text.replacing(name, with: "…")
+        // A short name is part of many words.
+        let word = NSRegularExpression.escapedPattern(for: name)
+        return text.replacingOccurrences(
+            of: "(?<![A-Za-z0-9])\(word)(?![A-Za-z0-9])",
+            with: "…",
+            options: [.regularExpression, .caseInsensitive]
+        )
     }
 }

@@ -18,6 +18,7 @@ public struct PortalView: Sendable {
             public var product: String
             public var name: String
             public var price: Catalog.Product.Price?
+            /// The time between payments; `nil` where it is several of these, such as three months.
             public var interval: String?
         }
 
@@ -34,6 +35,7 @@ public struct PortalView: Sendable {
         public var managementURL: String?
         public var state: PortalState
         public var price: Catalog.Product.Price?
+        /// The time between payments; `nil` where it is several of these, such as three months.
         public var interval: String?
         /// Whether it gives access now.
         public var isActive: Bool
@@ -129,7 +131,7 @@ extension TollgateCore.Purchase {
             store: key.store,
             state: .inactive,
             price: products.count == 1 ? products.first??.price : nil,
-            interval: products.first??.interval,
+            interval: products.first??.singleInterval,
             isActive: !active.isEmpty,
             renews: false,
             canCancel: false,
@@ -309,7 +311,7 @@ extension Catalog {
                 product: $0.id,
                 name: $0.name,
                 price: $0.price,
-                interval: $0.interval
+                interval: $0.singleInterval
             )
         }
     }
@@ -323,6 +325,13 @@ extension Catalog.Product {
         if duration.years > 0 { return "year" }
         if duration.months > 0 { return "month" }
         return duration.weeks > 0 ? "week" : "day"
+    }
+
+    /// The interval, if a single one lies between payments: `$29.99 a month` is wrong for a quarter.
+    var singleInterval: String? {
+        guard let duration else { return nil }
+        let parts = [duration.years, duration.months, duration.weeks, duration.days]
+        return parts.filter { $0 > 0 } == [1] ? interval : nil
     }
 
     /// How many of these intervals lie between payments.

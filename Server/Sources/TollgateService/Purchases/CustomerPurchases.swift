@@ -119,8 +119,16 @@ extension TollgateCore.Purchase {
     ) -> Bool {
         if case .paymentFailed = state { return true }
         if active.contains(where: { $0.ground == .grace }) { return true }
-        // The App Store tries for sixty days, without access after the grace period.
-        guard active.isEmpty, status?.value.value == SubscriptionStatus.billingRetry,
+        return active.isEmpty && isRetriedByAppStore(timeline)
+    }
+
+    /// Whether the App Store still tries to charge this customer for a plan.
+    ///
+    /// It tries for sixty days, without access after the grace period.
+    ///
+    /// - Parameter timeline: the access that the purchase gives this customer.
+    func isRetriedByAppStore(_ timeline: Timeline) -> Bool {
+        guard status?.value.value == SubscriptionStatus.billingRetry,
             renewal?.value.willRenew == true
         else { return false }
         // Another account may have bought the plan anew: its payment is no concern of this customer.

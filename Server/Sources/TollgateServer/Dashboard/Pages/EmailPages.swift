@@ -53,7 +53,7 @@ struct EmailPages: DashboardPages {
             next: letters.count > 50
                 ? shown.last.map { "/dashboard/emails?after=\($0.key.hex)" } ?? nil : nil
         )
-        let hasFailed = shown.contains { $0.status == .failed }
+        let hasFailed = try await tollgate.store.letters.hasFailed()
         return list(
             words["nav_emails"],
             section: "emails",
@@ -91,7 +91,7 @@ struct EmailPages: DashboardPages {
     func retry() async throws -> Response {
         try visit.require(.support)
         _ = try await audited(Deed("emails.retry", "emails:failed")) {
-            try await tollgate.store.letters.retryFailed()
+            try await tollgate.store.letters.retryFailed(at: await tollgate.clocks.now())
         }
         return done("emails_retried", "/dashboard/emails")
     }
@@ -105,6 +105,7 @@ struct EmailPages: DashboardPages {
         case .waiting: .badge(words["email_waiting"], letter.attempts == 0 ? "plain" : "warn")
         case .sent: .badge(words["email_sent"], "on")
         case .failed: .badge(words["email_failed"], "bad")
+        case .refused: .badge(words["email_refused"], "bad")
         case .dropped: .badge(words["email_dropped"], "plain")
         }
     }
