@@ -151,7 +151,9 @@ struct RevenueCatPlan: Sendable {
                 )
             )
         }
-        for (key, row) in newest where key.store == .appStore { owners[key] = row.user }
+        for (key, row) in newest {
+            if case .appStore = key.store { owners[key] = row.user }
+        }
     }
 
     /// Returns `true` if the export gives a purchase of the App Store's to somebody else.
