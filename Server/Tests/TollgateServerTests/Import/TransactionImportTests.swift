@@ -134,7 +134,9 @@ struct TransactionImportTests {
                 world
             )
             #expect(report.unmatched.map(\.line) == [2])
-            #expect(report.unmatched[0].reason.hasSuffix("import this line again later"))
+            #expect(
+                report.unmatched.first?.reason.hasSuffix("import this line again later") == true
+            )
         }
     }
 
