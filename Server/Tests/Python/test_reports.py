@@ -657,7 +657,11 @@ def test_trials(told):
                 if trial.offer != "trial" or trial.family_shared or not begun:
                     continue
                 started += 1
-                later = [p for p in periods[index + 1:] if is_paid(p) or p.refunded_at != ""]
+                # A plan that ran beside the trial does not convert it.
+                beside = {p.store_product for p in periods if p.store_product != trial.store_product
+                          and p.start < trial.paid_until and trial.start < p.paid_until}
+                later = [p for p in periods[index + 1:] if p.store_product not in beside
+                         and (is_paid(p) or p.refunded_at != "")]
                 if later and later[0].refunded_at == "":
                     converted += 1
                 elif not later and day(trial.effective_end) >= told.last:
