@@ -1,5 +1,5 @@
 extension SimulatedAppStore {
-    /// What StoreKit hands to the app after a purchase.
+    /// The transaction that StoreKit hands to the app after a purchase.
     public struct SignedTransaction: Codable, Hashable, Sendable {
         public var transactionID: String
         public var originalTransactionID: String
@@ -24,7 +24,7 @@ extension SimulatedAppStore {
         }
     }
 
-    /// What StoreKit on the customer's device would show.
+    /// The signed transactions that StoreKit on the customer's device would show.
     public struct DeviceView: Codable, Hashable, Sendable {
         /// Signed transactions of `Transaction.currentEntitlements`.
         public var currentEntitlements: [String]

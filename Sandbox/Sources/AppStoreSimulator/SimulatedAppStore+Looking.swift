@@ -48,7 +48,7 @@ extension SimulatedAppStore {
         world.products.values.sorted { $0.id < $1.id }
     }
 
-    /// What the app answered to consumption requests.
+    /// The app's answers to consumption requests.
     public func consumptionAnswers() -> [ConsumptionAnswer] {
         world.consumptionAnswers
     }

@@ -71,7 +71,7 @@ extension SimulatedAppStore {
 }
 
 extension SimulatedAppStore.Deed {
-    /// Whom a deed concerns.
+    /// The subject of a deed.
     enum Subject: Sendable {
         case everyone
         case customer(String)

@@ -263,7 +263,7 @@ public actor SimulatedAppStore: VirtualClock.Participant {
         Delivery.record(&world, id, at: now, result: delivery.seen(result))
     }
 
-    /// Whether this call of the App Store Server API is to fail.
+    /// Returns `true` if this call of the App Store Server API is to fail.
     func failsCall() -> Bool { delivery.failsCall() }
 
     // MARK: - Keeping

@@ -1,7 +1,7 @@
 /// The delivery of notifications: what goes wrong on the way, and when a failed one is tried again
 /// (<https://developer.apple.com/documentation/appstoreservernotifications/responding-to-app-store-server-notifications>).
 struct Delivery {
-    /// What is posted in one attempt, and where to.
+    /// The body of one attempt, and the address that it is posted to.
     struct Attempt: Sendable {
         var url: String
         /// `nil`: it gets lost.
@@ -30,7 +30,7 @@ struct Delivery {
         return Double(random.next() >> 11) / Double(1 << 53) < share
     }
 
-    /// Whether this call of the App Store Server API is to fail.
+    /// Returns `true` if this call of the App Store Server API is to fail.
     mutating func failsCall() -> Bool { chance(faults.apiErrors) }
 
     /// How late the first attempt comes, in milliseconds.

@@ -8,7 +8,7 @@ struct RealtimeCall: Sendable {
     /// Milliseconds of real time that the app has to answer.
     var limit: Int64
 
-    /// What came back.
+    /// The app's answer.
     struct Answer: Sendable {
         var result: SimulatedAppStore.SendAttemptResult
         /// The body as it came.

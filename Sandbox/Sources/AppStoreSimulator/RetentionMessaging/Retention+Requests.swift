@@ -83,7 +83,7 @@ extension Retention {
         messages.append(.init(id: id, content: content, state: Self.review(in: environment)))
     }
 
-    /// What Apple answers to a message with an image that was never uploaded is not documented.
+    /// Apple's documentation does not say how it answers a message whose image was never uploaded.
     private func requireImage(_ id: String, _ size: ImageSize) throws(APIError) {
         guard let image = image(id.lowercased()) else { throw .imageNotFound }
         guard image.size == size else { throw .badRequestImageSize }
