@@ -64,7 +64,9 @@ struct StoryRecorder: Sendable {
             answer["account"]?.text ?? store.subscriptions[token]?.account
             ?? store.products[token]?.account ?? (store.accounts[subject] == nil ? nil : subject)
         var details: [(name: String, value: String)] = []
-        if type == ChangePrice.self { details.append(("product_id", subject)) }
+        if type == ChangePrice.self || type == MoveRelease.self {
+            details.append(("product_id", subject))
+        }
         for child in Mirror(reflecting: act).children {
             guard let label = child.label, label != "account", label != "replaces",
                 let value = text(child.value)

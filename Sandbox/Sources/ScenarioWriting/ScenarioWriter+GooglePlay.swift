@@ -31,9 +31,13 @@ extension ScenarioWriter {
             lines.append("    purchase: \(purchase)")
         }
         for detail in deed.details {
-            let isID = detail.name == "product_id"
-            let name = isID ? "product" : detail.name
-            lines.append("    \(name): \(isID ? word(detail.value) : detail.value)")
+            let (name, value) =
+                switch detail.name {
+                case "product_id": ("product", word(detail.value))
+                case "release_time": (detail.name, Int64(detail.value).map(time) ?? detail.value)
+                default: (detail.name, detail.value)
+                }
+            lines.append("    \(name): \(value)")
         }
         return lines
     }

@@ -67,6 +67,65 @@ struct SwitchTests {
         }
     }
 
+    @Test(
+        "A release that is moved concerns what was ordered before, or only later orders",
+        arguments: [
+            ("followed", 40.0, 40.0), ("unread", 17.0, 40.0), ("new_orders_only", 17.0, 17.0),
+        ]
+    )
+    func movedRelease(_ name: String, isReadOn readDay: Double, isPaidOn day: Double) throws {
+        let play = try PlayFixture()
+        play.store.behaviour.movedRelease = try #require(Behaviour.MovedRelease(rawValue: name))
+        let order = #"{"product_id": "game", "offer_id": "early"}"#
+        let token = try play.buy(order, acknowledged: false)
+        let told = play.told.count
+        let later = PlayFixture.start + 40 * PlayFixture.day
+        let moved = try play.act(
+            "move-release",
+            "game",
+            #"{"offer_id": "early", "release_time": \#(later)}"#
+        )
+        #expect(moved["purchases"]?.list?.count == (name == "new_orders_only" ? 0 : 1))
+        #expect(play.told.count == told)
+        func release(_ token: String) throws -> Int64? {
+            let read = try play.call("GET", "purchases/productsv2/tokens/\(token)")
+            let line = read?["productLineItem"]?.list?.first?["productOfferDetails"]
+            return line?["preorderOfferDetails"]?["preorderReleaseTime"]?.text
+                .flatMap(Timestamp.parse)
+        }
+        func state() throws -> String? {
+            let read = try play.call("GET", "purchases/productsv2/tokens/\(token)")
+            return read?["purchaseStateContext"]?["purchaseState"]?.text
+        }
+        #expect(try release(token) == PlayFixture.start + Int64(readDay) * PlayFixture.day)
+        #expect(try release(play.buy(order, acknowledged: false)) == later)
+        let offers = try play.call("GET", "oneTimeProducts/game/purchaseOptions/buy/offers")
+        let offer = offers?["oneTimeProductOffers"]?.list?.first
+        #expect(offer?["preOrderOffer"]?["releaseTime"]?.text == Timestamp.text(later))
+
+        play.advance(days: day - 0.1)
+        #expect(try state() == "PENDING")
+        play.advance(days: 0.2)
+        #expect(try state() == "PURCHASED")
+    }
+
+    @Test("Only the release of a pre-order that is not out yet is moved, and into the future")
+    func unmovableRelease() throws {
+        let play = try PlayFixture()
+        func move(_ product: String, _ offer: String, _ time: Int64) throws {
+            let body = #"{"offer_id": "\#(offer)", "release_time": \#(time)}"#
+            try play.act("move-release", product, body)
+        }
+        let later = PlayFixture.start + 40 * PlayFixture.day
+        for time in [PlayFixture.start, 0, -1, .max] {
+            #expect(throws: Refusal.self) { try move("game", "early", time) }
+        }
+        #expect(throws: Refusal.self) { try move("game", "late", later) }
+        #expect(throws: Refusal.self) { try move("level", "early", later) }
+        play.advance(days: 18)
+        #expect(throws: Refusal.self) { try move("game", "early", later) }
+    }
+
     @Test("Messages may have an ordering key")
     func orderingKeys() {
         let message = PubSubMessage(id: "1", data: "{}", publishedAt: 0)

@@ -300,6 +300,20 @@ def test_one_time_products_are_read_acknowledged_and_consumed(play):
         assert play.read_product(bought)["productLineItem"]
 
 
+def test_a_release_that_is_moved_is_read_and_charged_then(play):
+    token = play.buy("game", offer_id="early")
+    later = play.now() + 30 * DAY
+    play.post("products/game/release", offer_id="early", release_time=later)
+    offer, = play.call("monetization.onetimeproducts.purchaseOptions.offers.list",
+                       productId="game", purchaseOptionId="buy")["oneTimeProductOffers"]
+    line, = play.read_product(token)["productLineItem"]
+    details = line["productOfferDetails"]["preorderOfferDetails"]
+    assert details == {"preorderReleaseTime": offer["preOrderOffer"]["releaseTime"]}
+    for until, state in ((later - HOUR, "PENDING"), (later + HOUR, "PURCHASED")):
+        play.post("clock/advance", to=until)
+        assert play.read_product(token)["purchaseStateContext"] == {"purchaseState": state}
+
+
 def test_orders_tell_money_and_dates_period_by_period(play):
     berlin = play.account(region="DE")
     token = play.buy("premium", account=berlin, offer_id="trial")
@@ -847,6 +861,7 @@ def test_keys_and_values_that_nobody_knows_are_refused_by_name(play):
     ("POST", "clock/advance", {"by": -2**63}), ("POST", "clock/advance", {"to": 2**63 - 1}),
     ("POST", "identity_tokens", {"audience": "a", "age": -2**63}),
     ("POST", "products/premium/price", {"base_plan_id": "monthly", "price_micros": -1}),
+    ("POST", "products/game/release", {"offer_id": "early", "release_time": 1}),
     ("POST", "purchases", {"product_id": "coins", "quantity": 2**40}),
 ])
 def test_what_makes_no_sense_is_refused_and_ends_nothing(play, method, path, body):
@@ -904,12 +919,15 @@ def test_what_was_done_is_written_down(tmp_path):
         token = play.buy("premium", account=buyer, offer_id="trial")
         play.advance(DAY)
         play.post(f"purchases/{token}/cancel", reason="OTHERS")
+        play.post("products/game/release", offer_id="early", release_time=1_790_000_000_000)
         written = file.read_text()
         assert "customers:\n  - {name: account_1, region: DE, tester: false}\n" in written
         assert ("    google_play: buy\n    customer: account_1\n    product: premium\n"
                 "    offer_id: trial\n") in written
         assert ("    google_play: cancel\n    customer: account_1\n    purchase: 1\n"
                 "    reason: OTHERS\n") in written
+        assert ("    google_play: move_release\n    product: game\n    offer_id: early\n"
+                "    release_time: 2026-09-21 14:13:20\n") in written
         assert "google_play_product_id: premium" in (tmp_path / "run.catalog.yaml").read_text()
     finally:
         play.stop()

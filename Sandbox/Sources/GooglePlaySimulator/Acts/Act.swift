@@ -22,8 +22,9 @@ enum Acts {
         ("revoke", RevokePurchase.self), ("refund", RefundOrder.self),
         ("refund-pieces", RefundPieces.self), ("charge-back", ChargeBack.self),
         ("review-refund", ReviewRefund.self), ("price", ChangePrice.self),
-        ("release", ReleasePreorder.self), ("test-notification", TestNotification.self),
-        ("tell", TellAnything.self), ("publish", PublishRaw.self),
+        ("release", ReleasePreorder.self), ("move-release", MoveRelease.self),
+        ("test-notification", TestNotification.self), ("tell", TellAnything.self),
+        ("publish", PublishRaw.self),
     ]
 
     static func act(at path: String) -> (type: any Act.Type, subject: String)? {

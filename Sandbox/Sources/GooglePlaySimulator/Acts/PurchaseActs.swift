@@ -169,3 +169,55 @@ struct ReleasePreorder: Act {
         return try Summary.purchase(subject, store)
     }
 }
+
+/// The developer moves the release of a pre-order offer; nothing tells of it.
+///
+/// An offer's `releaseTime`, at which its orders are fulfilled, is not immutable:
+/// https://developers.google.com/android-publisher/api-ref/rest/v3/monetization.onetimeproducts.purchaseOptions.offers
+struct MoveRelease: Act {
+    static let path = "products/*/release"
+
+    var offerID: String
+    /// The product's first one if left out.
+    var purchaseOptionID: String?
+    /// UNIX milliseconds.
+    var releaseTime: Int64
+
+    func perform(on store: inout PlayStore, subject: String, at now: Int64) throws -> JSON {
+        let option = try store.catalog.oneTimeProduct(subject).option(purchaseOptionID)
+        guard let before = try option.offer(offerID)?.releaseTime, now < before else {
+            throw Refusal.notPossible("\(offerID) is no pre-order, or is out already.")
+        }
+        guard releaseTime > now, releaseTime - now <= 100 * 366 * Timestamp.day else {
+            throw Refusal.invalid(
+                "release_time lies in the future, at most a hundred years ahead; the act `release` lets one purchase out now."
+            )
+        }
+        try store.catalog.moveRelease(
+            of: subject,
+            option: option.purchaseOptionID,
+            offer: offerID,
+            to: releaseTime
+        )
+        let behaviour = store.behaviour.movedRelease
+        var moved: [JSON] = []
+        for token in store.products.keys.sorted() where behaviour != .newOrdersOnly {
+            guard var purchase = store.products[token],
+                purchase.moveRelease(
+                    of: subject,
+                    option.purchaseOptionID,
+                    offerID,
+                    to: releaseTime,
+                    isRead: behaviour == .followed
+                )
+            else { continue }
+            store.put(purchase, at: now)
+            moved.append(.string(token))
+        }
+        return [
+            "product_id": .string(subject), "offer_id": .string(offerID),
+            "old_release_time": .integer(before), "release_time": .integer(releaseTime),
+            "purchases": .array(moved),
+        ]
+    }
+}

@@ -59,6 +59,24 @@ struct Catalog: Hashable, Sendable, Codable {
         self = Catalog(subscriptions: subscriptions, oneTimeProducts: products)
     }
 
+    /// Moves the release of a pre-order offer.
+    mutating func moveRelease(
+        of product: String,
+        option: String,
+        offer: String,
+        to time: Int64
+    ) throws(Refusal) {
+        guard let index = oneTimeProducts?.firstIndex(where: { $0.productID == product }),
+            let place = oneTimeProducts?[index].purchaseOptions?.firstIndex(where: {
+                $0.purchaseOptionID == option
+            }),
+            let found = oneTimeProducts?[index].purchaseOptions?[place].offers?.firstIndex(where: {
+                $0.offerID == offer
+            })
+        else { throw .notFound("offer \(offer) of \(product)") }
+        oneTimeProducts?[index].purchaseOptions?[place].offers?[found].releaseTime = time
+    }
+
     /// Changes what new subscribers pay for a base plan.
     ///
     /// - Parameter region: Only there; `nil` means wherever no price of its own is set.

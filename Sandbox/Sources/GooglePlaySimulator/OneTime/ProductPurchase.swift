@@ -98,6 +98,27 @@ struct ProductPurchase: Hashable, Sendable, Codable {
         return paid + [.hint(isPurchased: true)]
     }
 
+    /// Moves the release of what was ordered ahead by an offer.
+    ///
+    /// - Parameter isRead: reads state the new time.
+    /// - Returns: `false` where this purchase waits for no such release.
+    mutating func moveRelease(
+        of product: String,
+        _ option: String,
+        _ offer: String,
+        to time: Int64,
+        isRead: Bool
+    ) -> Bool {
+        guard state == .pending, decision != nil,
+            let index = lines.firstIndex(where: {
+                $0.productID == product && $0.optionID == option && $0.offerID == offer
+            })
+        else { return false }
+        decision?.at = time
+        if isRead { lines[index].releaseTime = time }
+        return true
+    }
+
     mutating func cancelPending(at now: Int64) -> [Effect] {
         state = .canceled
         decision = nil

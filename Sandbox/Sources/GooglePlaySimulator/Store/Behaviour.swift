@@ -4,6 +4,16 @@ struct Behaviour: Hashable, Sendable, Codable {
         case before, after, never
     }
 
+    /// The purchases that were ordered ahead of a release that the developer moves.
+    enum MovedRelease: String, Hashable, Sendable, Codable {
+        /// They are charged at the new time, and reads state it.
+        case followed
+        /// They are charged at the new time, and reads state the former one.
+        case unread
+        /// They keep the former time; only later orders have the new one.
+        case newOrdersOnly = "new_orders_only"
+    }
+
     /// `eventTimeMillis` is a JSON number, not a string; both are documented.
     var eventTimeIsNumber = false
     /// A pushed message has `message_id` and `publish_time` too.
@@ -69,6 +79,8 @@ struct Behaviour: Hashable, Sendable, Codable {
     var limitsTestRenewals = true
     /// A licence tester's month lasts five minutes; otherwise periods are as long as everybody's.
     var shortensTests = true
+    /// What becomes of purchases whose release is moved.
+    var movedRelease = MovedRelease.followed
 
     init() {}
 }
@@ -115,6 +127,7 @@ extension Behaviour {
         try read(.malformedTokenIsInvalid, \.malformedTokenIsInvalid)
         try read(.limitsTestRenewals, \.limitsTestRenewals)
         try read(.shortensTests, \.shortensTests)
+        try read(.movedRelease, \.movedRelease)
         self = behaviour
     }
 }

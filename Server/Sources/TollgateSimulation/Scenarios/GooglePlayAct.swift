@@ -146,6 +146,10 @@ public struct GooglePlayAct: Hashable, Sendable {
         ),
         "revoke": Form(subject: .purchase, keys: [("reason", .number), ("source", .number)]),
         "release": Form(subject: .oneTime),
+        "move_release": Form(
+            subject: .product,
+            keys: [("offer_id", .text), ("release_time", .instant)]
+        ),
         "defer": Form(subject: .subscription, keys: [("days", .number)]),
         "revoke_prorated": Form(subject: .subscription),
         "revoke_item": Form(subject: .subscription, keys: [("item", .text)]),

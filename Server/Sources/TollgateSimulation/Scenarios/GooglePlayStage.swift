@@ -60,7 +60,7 @@ struct GooglePlayStage: Sendable {
         _ values: [String: GooglePlayAct.Value]
     ) -> [String: GooglePlayAct.Value] {
         var values = values
-        for key in ["outage_start", "outage_end"] {
+        for key in ["outage_start", "outage_end", "release_time"] {
             guard case .number(let at) = values[key] else { continue }
             values[key] = .number(at + shift)
         }
@@ -76,7 +76,7 @@ struct GooglePlayStage: Sendable {
         guard let form = GooglePlayAct.forms[act.name], let account = accounts[customer],
             let path = SimulatedGooglePlay.acts[act.name.replacing("_", with: "-")]
         else { return }
-        var values = act.values
+        var values = shifted(act.values)
         for list in ["add_ons", "bundle"] {
             guard case .texts(let names) = values[list] else { continue }
             values[list] = .texts(names.map { sold($0).id })
@@ -88,9 +88,10 @@ struct GooglePlayStage: Sendable {
             values["account"] = .text(account)
             name(act.which.product ?? "", in: &values)
         case .product:
-            subject = sold(act.which.product ?? "").id
-            if values["base_plan_id"] == nil {
-                values["base_plan_id"] = .text(sold(act.which.product ?? "").plan ?? "base")
+            let sold = sold(act.which.product ?? "")
+            subject = sold.id
+            if act.name == "price", values["base_plan_id"] == nil {
+                values["base_plan_id"] = .text(sold.plan ?? "base")
             }
         case .purchase, .subscription, .oneTime:
             subject = try purchase(act, by: customer).token

@@ -101,6 +101,12 @@ public struct Variant: Sendable {
         googlePlay("ended_hold_moves_expiry", .truth(true), ["set_account"]),
         googlePlay("ended_pending_reads_expired", .truth(true), ["let_pending_end"]),
         googlePlay(
+            "moved_release_is_unread",
+            key: "moved_release",
+            .text("unread"),
+            ["move_release"]
+        ),
+        googlePlay(
             "void_codes_are_strings",
             .truth(true),
             ["refund", "refund_pieces", "revoke", "charge_back"]

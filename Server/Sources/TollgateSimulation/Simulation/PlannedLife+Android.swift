@@ -17,7 +17,7 @@ extension WorldPlan {
         let isBackedUp = acts.contains { $0.deed == .incident(.restoreBackup) }
         guard random.chance(0.6), !isBackedUp else { return }
         // Reads lag by time here, not by their number; a switch more would change every world.
-        let others = ["stale_reads", "ended_hold_moves_expiry"]
+        let others = ["stale_reads", "ended_hold_moves_expiry", "moved_release_is_unread"]
         let variants =
             [Variant.likely] + Variant.googlePlay.filter { !others.contains($0.name) }
         variant.googlePlay = (variants.randomElement(using: &random) ?? .likely).googlePlay

@@ -4,6 +4,8 @@ extension WorldPlan {
     private static let firstOfPreOrders = 80_000
     /// The first number of licence testers, and of their acts.
     private static let firstOfTesters = 85_000
+    /// The first number of the acts around releases that are moved.
+    private static let firstOfMovedReleases = 88_000
 
     /// Adds them to worlds with Android phones, drawn from chance of their own.
     ///
@@ -41,6 +43,45 @@ extension WorldPlan {
             added += life.diary.acts
         }
         add(added, from: Self.firstOfTesters)
+        add(
+            movedReleases(seed: seed, people: max(2, customers / 10)),
+            from: Self.firstOfMovedReleases
+        )
+    }
+
+    /// The developer moves some releases to a later day, drawn from chance of their own, too.
+    ///
+    /// Everybody who may have ordered ahead opens the app within the three days that an acknowledgement
+    /// may take.
+    private func movedReleases(seed: UInt64, people: Int) -> [PlannedAct] {
+        var random = SplitMix64(seed: seed ^ 0x5E1A_D0B7)
+        var acts: [PlannedAct] = []
+        for (product, release) in releases.sorted(by: { $0.key < $1.key }) {
+            let share = Int64.random(in: 50...98, using: &random)
+            let moved = release + Int64.random(in: 3...60, using: &random) * Self.day
+            guard random.chance(0.5), moved < end - 4 * Self.day else { continue }
+            var developer = AndroidDiary(
+                index: Self.firstOfPreOrders,
+                ends: end,
+                at: Self.beginning + (release - Self.beginning) * share / 100
+            )
+            developer.plan(
+                "move_release",
+                product,
+                ["offer_id": .text("preorder"), "release_time": .number(moved)]
+            )
+            acts += developer.acts
+            for number in 0..<people {
+                var diary = AndroidDiary(
+                    index: Self.firstOfPreOrders + number,
+                    ends: end,
+                    at: moved + 1000
+                )
+                diary.open(product, &random)
+                acts += diary.acts
+            }
+        }
+        return acts
     }
 
     private mutating func add(_ some: [PlannedAct], from first: Int) {
@@ -92,6 +133,15 @@ private struct AndroidDiary {
     ) {
         at += Int64.random(in: 200...60_000, using: &random)
         plan("post", product, ["mode": .text(mode)])
+    }
+
+    /// The app is opened within the three days that an acknowledgement may take.
+    mutating func open(_ product: String, _ random: inout SplitMix64) {
+        wait(0.01...2, &random)
+        post(product, mode: "observed", &random)
+        guard random.chance(0.4) else { return }
+        at += 60_000
+        look()
     }
 }
 
@@ -150,11 +200,11 @@ private struct PreOrderLife {
             // It comes out earlier than was said.
             guard isPaid, moveOn(towards: release, &random) else { break }
             diary.plan("release", product)
-            return open(product, &random)
+            return diary.open(product, &random)
         default: break
         }
         diary.at = max(diary.at, release) + 1000
-        open(product, &random)
+        diary.open(product, &random)
     }
 
     private mutating func pay(_ payment: String) {
@@ -171,15 +221,6 @@ private struct PreOrderLife {
         guard left > 0 else { return false }
         diary.at += Int64.random(in: 0...left, using: &random)
         return true
-    }
-
-    /// The app is opened within the three days that an acknowledgement may take.
-    private mutating func open(_ product: String, _ random: inout SplitMix64) {
-        diary.wait(0.01...2, &random)
-        diary.post(product, mode: "observed", &random)
-        guard random.chance(0.4) else { return }
-        diary.at += 60_000
-        diary.look()
     }
 
     private mutating func regret(_ product: String, _ random: inout SplitMix64) {
