@@ -60,7 +60,19 @@ enum OrderEndpoints {
     }
 
     private static func get(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
-        try find(call.parameter("orderId"), call, store).wire(store.catalog)
+        wire(try find(call.parameter("orderId"), call, store), store)
+    }
+
+    /// An order as it is read.
+    private static func wire(_ order: Order, _ store: PlayStore) -> JSON {
+        let wire = order.wire(store.catalog)
+        guard store.behaviour.keptOrdersMove, case .object(var members) = wire else { return wire }
+        let holders = store.subscriptions.values.filter { subscription in
+            subscription.items.contains { $0.latestOrder == order.id }
+        }
+        let newest = holders.max { ($0.boughtAt, $0.token) < ($1.boughtAt, $1.token) }
+        members["purchaseToken"] = .string(newest?.token ?? order.token)
+        return .object(members)
     }
 
     private static func batchGet(_ call: Call, _ store: inout PlayStore) throws -> JSON? {
@@ -68,7 +80,7 @@ enum OrderEndpoints {
         guard (1...1000).contains(ids.count), Set(ids).count == ids.count else {
             throw APIError.invalid("There must be between 1 and 1000 distinct order IDs.")
         }
-        let orders = try ids.map { try find($0, call, store).wire(store.catalog) }
+        let orders = try ids.map { wire(try find($0, call, store), store) }
         return ["orders": .array(orders)]
     }
 

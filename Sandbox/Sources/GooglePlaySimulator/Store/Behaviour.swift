@@ -48,6 +48,10 @@ struct Behaviour: Hashable, Sendable, Codable {
     var ordersPerDay = 0
     /// A purchase states no `startTime` until a DEFERRED replacement takes effect.
     var deferredReplacementHasNoStart = false
+    /// The order of an item that a change of plan keeps names the new token once it is there.
+    ///
+    /// "The token provided to the user's device when the subscription or item was purchased" may be either.
+    var keptOrdersMove = false
     /// An item that is revoked alone is in the list of voided purchases.
     var revokedItemIsListed = false
     /// The purchase that the app gets names the account id.
@@ -105,6 +109,7 @@ extension Behaviour {
         try read(.orderDays, \.orderDays)
         try read(.ordersPerDay, \.ordersPerDay)
         try read(.deferredReplacementHasNoStart, \.deferredReplacementHasNoStart)
+        try read(.keptOrdersMove, \.keptOrdersMove)
         try read(.revokedItemIsListed, \.revokedItemIsListed)
         try read(.signedPurchaseNamesAccount, \.signedPurchaseNamesAccount)
         try read(.issuerHasNoScheme, \.issuerHasNoScheme)

@@ -647,6 +647,42 @@ struct PlayActTests {
         }
     }
 
+    // Google does not say which token the order names after the change.
+    @Test(
+        "G19: of a plan that a change keeps to its end, the review says which share of its coins is spent",
+        arguments: [false, true]
+    )
+    func reviewOfKeptPlan(_ movesOrders: Bool) async throws {
+        try await PlayWorld.run { world in
+            try await world.act("behaviour", #"{"kept_orders_move":\#(movesOrders)}"#, "PUT")
+            let (id, account) = try await Self.agreed(world)
+            let token = try await world.buy("pro_year", for: account)
+            try await world.settle()
+            let spent = try await world.server.send(
+                .post,
+                "/v1/customers/\(id)/coins/spend?environment=production",
+                json: #"{"amount":20}"#,
+                headers: ["Idempotency-Key": "spend-1"]
+            )
+            #expect(spent.status == 200)
+            let changed = try await world.act(
+                "purchases/\(token)/change",
+                #"{"product_id":"pro","replacement_mode":"DEFERRED"}"#
+            )
+            #expect(changed["purchase_token"].string != token)
+            try await world.settle()
+            let orders = try await world.act("orders", "", "GET")["data"].array ?? []
+            let order = try #require(orders.first?["orderId"].string)
+            try await world.act("orders/\(order)/review")
+            try await world.settle()
+            let reviews = try await world.act("reviews", "", "GET")["data"].array ?? []
+            let said = try #require(reviews.first?["answer"])
+            // 20 of 50, in thousandths of a per cent; the order credits once.
+            #expect(said["consumptionPercentageMilliunits"].integer == 40_000)
+            #expect(try await world.coins(of: id) == 30)
+        }
+    }
+
     @Test("G19: more than a day after the question no review is sent")
     func lateReview() async throws {
         let reviews = Mutex(0)
