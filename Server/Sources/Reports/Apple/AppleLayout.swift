@@ -133,7 +133,9 @@ extension Reports {
                     "Provider": "TOLLGATE", "SKU": sale.storeProduct, "Title": name,
                     "Product Type Identifier": sale.productType,
                     "Units": "\(units)",
-                    "Developer Proceeds": decimal(price * sale.proceedsShare(terms)),
+                    "Developer Proceeds": decimal(
+                        sale.expectedProceeds(terms) * Fraction(1, Int128(max(1, sale.quantity)))
+                    ),
                     "Begin Date": slashed(first), "End Date": slashed(last),
                     "Customer Currency": sale.currency, "Country Code": sale.country,
                     "Currency of Proceeds": sale.currency,
@@ -162,9 +164,7 @@ extension Reports {
                 line["Subscription Offer Type"] = sale.offer.orderType
                 line["Customer Price"] = decimal(Fraction(sale.amount))
                 line["Customer Currency"] = sale.currency
-                line["Developer Proceeds"] = decimal(
-                    Fraction(sale.amount) * sale.proceedsShare(terms)
-                )
+                line["Developer Proceeds"] = decimal(sale.expectedProceeds(terms))
                 line["Proceeds Currency"] = sale.currency
                 line["Proceeds Reason"] = sale.isAfterOneYear ? "Rate After One Year" : ""
                 line["Country"] = sale.country
@@ -326,9 +326,11 @@ extension Reports.Sale {
         }
     }
 
-    fileprivate func proceedsShare(_ terms: Finance.Terms) -> Reports.Fraction {
+    /// What probably arrives of it, without a fixed fee.
+    fileprivate func expectedProceeds(_ terms: Finance.Terms) -> Reports.Fraction {
+        if let proceeds { return Reports.Fraction(proceeds) }
         let fee = terms.fee(of: store, isAfterOneYear: isAfterOneYear, in: currency)
-        return Reports.Fraction(Int128(fee.left), 10_000)
+        return Reports.Fraction(amount) * Reports.Fraction(Int128(fee.left), 10_000)
     }
 }
 

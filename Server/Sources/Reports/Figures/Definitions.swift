@@ -78,7 +78,7 @@ extension Reports.Definition {
     )
     static let proceeds = Self(
         "Estimated proceeds",
-        "An estimate: App Store gross less refunds × 70 %, × 85 % after a year of paid service (free, extended and refunded days add none; after a gap of more than 60 days they count from 0) and in the Small Business Program; Stripe gross × 97.1 %, less 0.30 per payment in USD, less refunds. Taxes are not taken off. What a store reports outranks it."
+        "An estimate: App Store gross less refunds × 70 %, × 85 % after a year of paid service (free, extended and refunded days add none; after a gap of more than 60 days they count from 0) and in the Small Business Program; Stripe gross × 97.1 %, less 0.30 per payment in USD, less refunds; Google Play as its orders state the developer's revenue, which is without tax, else gross less refunds × 85 %. Other taxes are not taken off. What a store reports outranks it."
     )
     static let reported = Self(
         "Reported proceeds",

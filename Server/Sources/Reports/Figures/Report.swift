@@ -62,9 +62,9 @@ extension Reports {
         public var measures: [Measure] {
             switch self {
             case .overview:
-                [.charge, .refund, .trials, .coinsSold, .coinsRefunded, .coinsSpent]
+                Measure.money + [.trials, .coinsSold, .coinsRefunded, .coinsSpent]
                     + Measure.movements
-            case .sales, .revenue: [.charge, .refund]
+            case .sales, .revenue: Measure.money
             case .downloads, .placements: []
             case .subscriptions:
                 Measure.movements + [.trials, .grace, .retry, .granted]

@@ -240,27 +240,45 @@ extension Collection where Element == Reports.Entry {
         reduce(0) { Reports.Measure.movements.contains($1.key.measure) ? $0 + $1.sum.items : $0 }
     }
 
-    /// What probably arrives of charges less refunds, in milliunits.
+    /// What probably arrives of charges less refunds, in milliunits: as the store states it, else by its
+    /// usual fee.
     func estimatedProceeds(_ request: Reports.Request) -> Reports.Fraction {
         // Ten thousandths of a milliunit.
         var parts: Int128 = 0
-        for entry in self where entry.key.measure == .charge || entry.key.measure == .refund {
+        for entry in self where Reports.Measure.money.contains(entry.key.measure) {
             guard let store = Store(rawValue: entry.key.store) else { continue }
-            let amount = Int128(entry.sum.amount)
+            let (key, sum) = (entry.key, entry.sum)
             let fee = request.terms.fee(
                 of: store,
-                isAfterOneYear: entry.key.detail > 0,
-                in: entry.key.currency
+                isAfterOneYear: key.detail > 0,
+                in: key.currency
             )
-            if entry.key.measure == .refund {
-                parts -= amount * Int128(fee.isReturned ? fee.left : 10_000)
-                continue
+            switch key.measure {
+            // Once for a payment, however many lines it has.
+            case .charge:
+                parts += fee.left(of: sum.amount, payments: key.extra == 0 ? sum.items : 0)
+            case .refund: parts -= fee.taken(by: sum.amount)
+            // In place of the estimate of the same money.
+            case .statedProceeds where key.extra == 0:
+                parts += Int128(sum.amount) * 10_000 - fee.left(of: sum.units, payments: sum.items)
+            case .statedProceeds:
+                parts -= Int128(sum.amount) * 10_000 - fee.taken(by: sum.units)
+            default: continue
             }
-            // Once for a payment, however many lines it has; a milliunit is 1,000 millionths.
-            let fixed = entry.key.extra == 0 ? fee.fixed ?? 0 : 0
-            parts += amount * Int128(fee.left) - Int128(fixed) * Int128(entry.sum.items) * 10
         }
         return Reports.Fraction(parts, 10_000)
+    }
+}
+
+extension Finance.Terms.Fee {
+    /// What is left of charges, in ten thousandths of a milliunit, which is 1,000 millionths.
+    fileprivate func left(of amount: Int64, payments: Int64) -> Int128 {
+        Int128(amount) * Int128(left) - Int128(fixed ?? 0) * Int128(payments) * 10
+    }
+
+    /// What refunds take back, in ten thousandths of a milliunit.
+    fileprivate func taken(by amount: Int64) -> Int128 {
+        Int128(amount) * Int128(isReturned ? left : 10_000)
     }
 }
 

@@ -12,6 +12,10 @@ extension Reports {
         case refund = 2
         /// What went back, at the day of its charge.
         case refundByPurchase = 3
+        /// At the day of a charge or refund of which the store states what it pays: `amount` is that, of the
+        /// `units` milliunits that moved; `items` counts payments. `detail` is the charge's, `extra` 1 for a
+        /// refund.
+        case statedProceeds = 4
 
         // Changes of the active subscriptions from one day's end to the next: `items` of their
         // number, `amount` of their monthly value in `detail`ths of a milliunit.
@@ -70,8 +74,9 @@ extension Reports {
         /// added up over all of them.
         public var hasCurrency: Bool {
             switch self {
-            case .charge, .refund, .refundByPurchase, .newSubscriptions, .expansion, .contraction,
-                .churned, .returned, .lifetimeValue:
+            case .charge, .refund, .refundByPurchase, .statedProceeds, .newSubscriptions,
+                .expansion,
+                .contraction, .churned, .returned, .lifetimeValue:
                 true
             default: false
             }
@@ -79,7 +84,10 @@ extension Reports {
 
         /// Whether what is made of it depends on the store even where stores are not kept apart:
         /// each leaves another share of a price.
-        public var dependsOnStore: Bool { self == .charge || self == .refund }
+        public var dependsOnStore: Bool { Self.money.contains(self) }
+
+        /// Those that proceeds are made from.
+        public static let money: [Measure] = [.charge, .refund, .statedProceeds]
 
         /// Those whose sum is the active subscriptions.
         public static let movements: [Measure] = [

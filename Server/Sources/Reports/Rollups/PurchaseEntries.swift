@@ -79,6 +79,17 @@ extension Reports.Entries {
             key.day = Reports.Day(sale.purchased)
             add(key, sum)
         }
+        addStatedProceeds(of: sale, isFirstOfPayment: isFirstOfPayment)
+    }
+
+    private mutating func addStatedProceeds(of sale: Reports.Sale, isFirstOfPayment: Bool) {
+        guard let proceeds = sale.proceeds else { return }
+        let isBack = sale.kind != .charge
+        var key = Reports.EntryKey(.statedProceeds, sale, at: sale.day)
+        key.detail = sale.isAfterOneYear ? 1 : 0
+        key.extra = isBack ? 1 : 0
+        let items: Int64 = !isBack && isFirstOfPayment && sale.amount > 0 ? 1 : 0
+        add(key, Reports.Sum(items: items, units: sale.amount, amount: proceeds))
     }
 
     fileprivate mutating func add(_ move: Reports.CoinMove) {
