@@ -129,7 +129,7 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
         (keys, account, tokens) = (snapshot.keys, snapshot.account, snapshot.tokens)
         (faults, bucket, licence) = (snapshot.faults, snapshot.bucket, snapshot.licence)
         // Nothing is left to chance.
-        faults.apiErrors = nil
+        (faults.apiErrors, faults.apiSlow) = (nil, nil)
         (faultRandom, lastNow) = (snapshot.faultRandom, snapshot.now)
         self.seed = seed
     }
@@ -245,6 +245,11 @@ public actor SimulatedGooglePlay: VirtualClock.Participant {
             throw .fault(status)
         }
         if faultRandom.chance(faults.apiErrors ?? 0) { throw .unavailable }
+    }
+
+    /// - Throws: where a fault loses the answer to a call that was made.
+    func loseAnswer() throws(APIError) {
+        if faultRandom.chance(faults.apiSlow ?? 0) { throw .unavailable }
     }
 
     // MARK: - Telling

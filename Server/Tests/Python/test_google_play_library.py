@@ -507,6 +507,15 @@ def test_every_error_can_be_called_for(play, status, reason):
     assert play.state(token) == "ACTIVE"
 
 
+def test_an_answer_may_be_lost_after_the_call_was_done(play):
+    token = play.buy("level", acknowledge=False)
+    play.control("PUT", "faults", {"api_slow": 1})
+    failing(503, "backendError", play.call, "purchases.products.acknowledge",
+            productId="level", token=token, body={})
+    play.control("PUT", "faults", {})
+    assert play.read_product(token)["acknowledgementState"] == "ACKNOWLEDGEMENT_STATE_ACKNOWLEDGED"
+
+
 def test_permissions_are_needed(play):
     play.control("PUT", "permissions", {"permissions": ["view_app"]})
     token = play.buy("premium")

@@ -33,9 +33,9 @@ struct DeveloperAPI: Sendable {
                 body: exchange.body.isEmpty ? nil : try json(exchange),
                 now: await play.clock.now
             )
-            guard let answer = try await play.answer(endpoint, call, seconds: exchange.seconds)
-            else { return .nothing }
-            return .json(answer)
+            let answer = try await play.answer(endpoint, call, seconds: exchange.seconds)
+            try await play.loseAnswer()
+            return answer.map { Answer.json($0) } ?? .nothing
         } catch let error as APIError {
             return .error(error)
         } catch let refusal as Refusal {

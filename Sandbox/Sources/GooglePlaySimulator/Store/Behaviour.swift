@@ -154,6 +154,8 @@ struct Faults: Hashable, Sendable, Codable {
     var slow: Double?
     /// Share of calls of the API that fail with 503.
     var apiErrors: Double?
+    /// Share of calls of the API that are done, and whose answer is lost: 503.
+    var apiSlow: Double?
     /// Every call of the API fails so, while it is set: 401, 403, 409, 410, 429, 500, 503.
     var apiStatus: Int?
     /// With `api_status`, how many calls fail; without limit if left out.

@@ -178,8 +178,9 @@ public struct GooglePlayAct: Hashable, Sendable {
             keys: [
                 ("lost", .share), ("doubled", .share), ("late", .share),
                 ("longest_delay", .number), ("drop", .share), ("duplicate", .share),
-                ("slow", .share), ("api_errors", .share), ("api_status", .number),
-                ("api_failures", .number), ("outage_start", .instant), ("outage_end", .instant),
+                ("slow", .share), ("api_errors", .share), ("api_slow", .share),
+                ("api_status", .number), ("api_failures", .number), ("outage_start", .instant),
+                ("outage_end", .instant),
             ]
         ),
         "behaviour": Form(

@@ -145,8 +145,11 @@ struct PlayActTests {
             // The answer to an acknowledgement is lost.
             let (other, otherAccount) = try await world.person("ben")
             let second = try await world.buy("lifetime", for: otherAccount)
-            try await world.act("faults", #"{"slow":1}"#, "PUT")
-            try await world.settle()
+            _ = await world.room.questions.ask()
+            try await world.act("faults", #"{"api_slow":1}"#, "PUT")
+            _ = await world.room.acts.perform()
+            #expect(try await world.look(second)["acknowledged"].bool == true)
+            #expect(try await world.waiting()["google_play_acknowledgement"] == 1)
             try await world.act("faults", "{}", "PUT")
             world.server.wall.advance(seconds: 700)
             try await world.settle()
