@@ -167,6 +167,28 @@ public struct GooglePlayBooks: StoreBooks {
 
     public func reissues() async throws -> [Finance.Reissue] { try await reports.reissues() }
 
+    /// What the earnings reports pay, fees and taxes taken off.
+    ///
+    /// Google's days are of California too.
+    public func reportedSales(
+        from first: Reports.Day,
+        to last: Reports.Day
+    ) async throws -> [Reports.ReportedSale] {
+        let named = namedPackages
+        return try await reports.earnings(from: first, to: last).map(\.line).filter { line in
+            named.isEmpty || named.contains(line.package)
+        }.map { line in
+            Reports.ReportedSale(
+                day: line.day,
+                productType: "",
+                country: line.country ?? "",
+                units: 0,
+                proceeds: Reports.Fraction(Int128(line.earned.millionths), 1000),
+                currency: line.earned.currency
+            )
+        }
+    }
+
     // MARK: - What reports are about
 
     /// Returns `true` for a span that reports cover: Google's are of production, whatever keys the server
@@ -206,6 +228,11 @@ public struct GooglePlayBooks: StoreBooks {
         )
     }
 
+    /// The packages of our apps that settings or the catalog name.
+    private var namedPackages: Set<String> {
+        Set(packages + context.records.history.current.apps.compactMap(\.packageName))
+    }
+
     /// The packages whose lines have to be in the record: the reports tell of all apps of the account.
     ///
     /// - Returns: `nil` where nothing says which ones are ours: then all are.
@@ -214,8 +241,8 @@ public struct GooglePlayBooks: StoreBooks {
         _ sold: [GooglePlayReports.Placed<GooglePlaySale>],
         _ earned: [GooglePlayReports.Placed<GooglePlayEarning>]
     ) -> Set<String>? {
-        let named = packages + context.records.history.current.apps.compactMap(\.packageName)
-        guard named.isEmpty else { return Set(named) }
+        let named = namedPackages
+        guard named.isEmpty else { return named }
         let orders = Set(movements.map(\.payment))
         let found =
             sold.filter { orders.contains($0.line.order) }.map(\.line.package)

@@ -82,7 +82,7 @@ extension Reports.Definition {
     )
     static let reported = Self(
         "Reported proceeds",
-        "Developer proceeds of the App Store's imported sales reports, by Apple's days (Pacific time) and currency of proceeds; empty where no report is here."
+        "Developer proceeds of the App Store's imported sales reports, by their currency, and what Google Play's imported earnings reports pay, by the currency of the payout: both without taxes and fees, by days in Pacific time; empty where no report is here."
     )
     static let downloads = Self(
         "Downloads",

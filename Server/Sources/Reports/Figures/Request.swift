@@ -107,7 +107,7 @@ extension Reports {
         public var opening: [Entry]
         /// All measures, by day or month.
         public var within: [Entry]
-        /// What the App Store reported of the days.
+        /// What the App Store and Google Play reported of the days.
         public var reported: [ReportedSale]
         /// The showings at placements and the purchases that follow them.
         public var placements = PlacementOutcomes()
@@ -123,7 +123,7 @@ extension Reports {
     public struct ReportedSale: Hashable, Sendable {
         /// As the store counts days.
         public var day: Day
-        /// Apple's code: `1F`, `IAY`.
+        /// Apple's code: `1F`, `IAY`; empty for a line of another store, which counts no units.
         public var productType: String
         public var country: String
         /// Negative for refunds.

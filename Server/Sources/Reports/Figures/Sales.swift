@@ -48,7 +48,9 @@ extension Reports {
                     .init("estimated_proceeds", "Estimated proceeds", .money),
                     .init("reported_proceeds", "Reported proceeds", .money),
                 ]
-            let isWhole = request.dimensions.isEmpty && request.filters.product == nil
+            let isWhole =
+                request.dimensions.isEmpty && request.filters.product == nil
+                && request.filters.app == nil
             let reported =
                 isWhole ? ReportedSums(material.reported, slots.pieces) { $0.currency } : nil
             var lines = slots.words.indices.map {
@@ -130,7 +132,8 @@ extension Reports {
                     .init("updates", "Updates", .count),
                 ]
             let pieces = request.by.pieces(from: request.from, to: request.to)
-            let rows = material.reported.filter {
+            let apps = material.reported.filter { !$0.productType.isEmpty }
+            let rows = apps.filter {
                 request.filters.country == nil || $0.country == request.filters.country
             }
             let reported = ReportedSums(rows, pieces) { byCountry ? $0.country : "" }
@@ -147,7 +150,7 @@ extension Reports {
                     )
                 }
             }
-            if material.reported.isEmpty {
+            if apps.isEmpty {
                 table.notes.append(
                     "No sales report of these days is here: tollgate import reports brings them."
                 )

@@ -121,6 +121,16 @@ struct PlayReportsTests {
                 to: Self.july.advanced(by: -1),
                 in: .production
             )
+            let revenue = try await world.server.tollgate.reporting.report(
+                "revenue",
+                from: Self.june,
+                to: Self.july.advanced(by: -1),
+                by: .month,
+                environment: .production
+            )
+            let reported = zip(revenue.values("currency"), revenue.values("reported_proceeds"))
+                .filter { $0.0.plain == "USD" }.map { $0.1.plain }
+            #expect(reported == ["143.770"])
             #expect(payments.count == 6)
             #expect(payments.allSatisfy { $0.basis == .reported && $0.payout == payout.id })
         }
