@@ -135,4 +135,43 @@ struct GooglePlayProceedsTests {
         let place = names.firstIndex(of: "Developer Proceeds")
         #expect(place.map { place in lines.dropFirst().map { $0[place] } } == ["8.320"])
     }
+
+    @Test("What is reported is of all apps of an account, so it stands beside no single one")
+    func reported() throws {
+        let paid = Reports.ReportedSale(
+            day: .story(200),
+            productType: "",
+            country: "DE",
+            units: 0,
+            proceeds: Reports.Fraction(8_630),
+            currency: "USD"
+        )
+        let expected: [(app: String?, values: [String])] = [(nil, ["8.630"]), ("reader", [])]
+        for (app, values) in expected {
+            let request = Reports.Request(
+                .revenue,
+                from: .story(200),
+                to: .story(200),
+                by: .day,
+                filters: Reports.Filters(app: app),
+                environment: .production,
+                today: .story(500),
+                terms: Shop.terms()
+            )
+            let table = try Reports.table(request, from: Reports.Material(reported: [paid]))
+            #expect(table.values("reported_proceeds").map(\.plain) == values)
+        }
+        // It counts no downloads.
+        let downloads = Reports.Request(
+            .downloads,
+            from: .story(200),
+            to: .story(200),
+            by: .day,
+            environment: .production,
+            today: .story(500),
+            terms: Shop.terms()
+        )
+        let table = try Reports.table(downloads, from: Reports.Material(reported: [paid]))
+        #expect(!table.notes.isEmpty)
+    }
 }
