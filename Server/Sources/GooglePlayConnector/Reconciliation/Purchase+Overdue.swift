@@ -43,7 +43,7 @@ extension Purchase {
     }
 
     /// The span in which a payment is awaited: cash is paid within days, or never, and a pre-order is
-    /// charged at its release.
+    /// charged at its release, which the developer may move.
     ///
     /// The next look at a pending purchase: once paid it has to be acknowledged within three days, and a
     /// one-time purchase may have no notification.
@@ -51,8 +51,9 @@ extension Purchase {
         pendingSince read: Instant,
         until release: Instant? = nil
     ) -> (since: Instant, until: Instant) {
-        let last = max(read, release ?? read)
-        return (read.advanced(by: Overdue.hour), last.advanced(by: 30 * Overdue.day))
+        let last = release.map { max(read, $0).advanced(by: Overdue.longestMove) }
+        let until = last ?? read.advanced(by: Overdue.payment)
+        return (read.advanced(by: Overdue.hour), until)
     }
 
     private static let pending = "PENDING"
@@ -102,7 +103,10 @@ extension Purchase {
             return resumption.map { $0 <= now } == true ? Overdue.hour : Overdue.day
         // A one-time purchase is awaited only while it is pending.
         case Self.pending, nil:
-            return release.map { now < $0 } == true ? Overdue.day : 6 * Overdue.hour
+            guard let release, now < release || release.advanced(by: Overdue.payment) < now else {
+                return 6 * Overdue.hour
+            }
+            return Overdue.day
         default:
             let end = googlePlay?.awaitedEnd ?? now
             return now < end.advanced(by: 2 * Overdue.day) ? Overdue.hour : 6 * Overdue.hour
@@ -115,6 +119,11 @@ private enum Overdue {
     static let day = 24 * hour
     /// A renewal's notification takes a moment.
     static let patience: Int64 = 300_000
+    /// Within this time cash is paid, and what is released is charged.
+    static let payment = 30 * day
+    /// The time after the stated release of a pre-order within which it may come out all the same: whether
+    /// reads state a release that was moved is not documented.
+    static let longestMove = 366 * day
     /// As long as a token answers.
     static let horizon = 60 * day
 }
