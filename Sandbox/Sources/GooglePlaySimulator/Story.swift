@@ -15,13 +15,41 @@ extension SimulatedGooglePlay {
         public var isTester: Bool
     }
 
-    /// Something that is sold.
+    /// A base plan of a subscription, or a purchase option of what is bought once.
     public struct SoldProduct: Hashable, Sendable {
         public var productID: String
-        public var basePlanIDs: [String]
+        public var planID: String
+        /// Whether a purchase that names no plan is of this one.
+        public var isFirst: Bool
+        public var isSubscription: Bool
+        /// The length of a plan's period or of a rental; `nil`: it lasts.
         public var period: String?
         public var priceMicros: Int64
         public var currency: String
+        /// Further settings of the Play Console, by the names that scenarios have for them.
+        public var settings: [String: String] = [:]
+        public var offers: [SoldOffer] = []
+        public var preOrder: PreOrder?
+    }
+
+    /// An offer of a base plan.
+    public struct SoldOffer: Hashable, Sendable {
+        public var id: String
+        public var phases: [Phase]
+
+        /// `count` periods, free without a price.
+        public struct Phase: Hashable, Sendable {
+            public var duration: String
+            public var count: Int
+            public var priceMicros: Int64?
+        }
+    }
+
+    /// An offer to order something ahead of its release.
+    public struct PreOrder: Hashable, Sendable {
+        public var offerID: String
+        /// UNIX milliseconds.
+        public var release: Int64
     }
 
     /// One thing that was done.

@@ -16,26 +16,14 @@ struct StoryRecorder: Sendable {
                 isTester: account.isTester
             )
         }
-        let subscriptions = (store.catalog.subscriptions ?? []).compactMap { product in
-            product.basePlans.first.map { plan in
-                SimulatedGooglePlay.SoldProduct(
-                    productID: product.productID,
-                    basePlanIDs: product.basePlans.map(\.basePlanID),
-                    period: plan.period.description,
-                    priceMicros: plan.priceMicros,
-                    currency: plan.currency ?? "USD"
-                )
+        let subscriptions = (store.catalog.subscriptions ?? []).flatMap { product in
+            product.basePlans.enumerated().map { place, plan in
+                Self.sold(plan, of: product.productID, isFirst: place == 0)
             }
         }
-        let products = (store.catalog.oneTimeProducts ?? []).compactMap { product in
-            product.options.first.map { option in
-                SimulatedGooglePlay.SoldProduct(
-                    productID: product.productID,
-                    basePlanIDs: [],
-                    period: nil,
-                    priceMicros: option.priceMicros,
-                    currency: option.currency ?? "USD"
-                )
+        let products = (store.catalog.oneTimeProducts ?? []).flatMap { product in
+            product.options.enumerated().map { place, option in
+                Self.sold(option, of: product.productID, isFirst: place == 0)
             }
         }
         onDeed(
@@ -47,6 +35,63 @@ struct StoryRecorder: Sendable {
                 deeds: deeds
             )
         )
+    }
+
+    private static func sold(
+        _ plan: BasePlan,
+        of product: String,
+        isFirst: Bool
+    ) -> SimulatedGooglePlay.SoldProduct {
+        var sold = SimulatedGooglePlay.SoldProduct(
+            productID: product,
+            planID: plan.basePlanID,
+            isFirst: isFirst,
+            isSubscription: true,
+            period: plan.period.description,
+            priceMicros: plan.priceMicros,
+            currency: plan.currency ?? "USD"
+        )
+        sold.settings["kind"] = plan.kind?.rawValue
+        sold.settings["grace_period"] = plan.gracePeriod?.description
+        sold.settings["account_hold"] = plan.accountHold?.description
+        sold.settings["committed_payments"] = plan.committedPayments.map { "\($0)" }
+        sold.offers = (plan.offers ?? []).map { offer in
+            SimulatedGooglePlay.SoldOffer(
+                id: offer.offerID,
+                phases: offer.phases.map { phase in
+                    SimulatedGooglePlay.SoldOffer.Phase(
+                        duration: phase.duration.description,
+                        count: max(1, phase.count ?? 1),
+                        priceMicros: phase.priceMicros
+                    )
+                }
+            )
+        }
+        return sold
+    }
+
+    private static func sold(
+        _ option: PurchaseOption,
+        of product: String,
+        isFirst: Bool
+    ) -> SimulatedGooglePlay.SoldProduct {
+        var sold = SimulatedGooglePlay.SoldProduct(
+            productID: product,
+            planID: option.purchaseOptionID,
+            isFirst: isFirst,
+            isSubscription: false,
+            period: option.rentalPeriod?.description,
+            priceMicros: option.priceMicros,
+            currency: option.currency ?? "USD"
+        )
+        sold.settings["rental_period"] = option.rentalPeriod?.description
+        sold.preOrder =
+            (option.offers ?? []).compactMap { offer in
+                offer.releaseTime.map {
+                    SimulatedGooglePlay.PreOrder(offerID: offer.offerID, release: $0)
+                }
+            }.first
+        return sold
     }
 
     /// - Parameter answer: the answer of the control API.

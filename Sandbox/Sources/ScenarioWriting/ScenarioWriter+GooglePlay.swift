@@ -1,6 +1,8 @@
 public import GooglePlaySimulator
 
 extension ScenarioWriter {
+    private typealias Sold = SimulatedGooglePlay.SoldProduct
+
     /// Writes a run of the simulated Google Play as a scenario, and the catalog that it names: an
     /// entitlement for each subscription.
     public static func write(
@@ -15,13 +17,20 @@ extension ScenarioWriter {
         if story.accounts.isEmpty { lines.append("  - {name: nobody}") }
         lines += [
             "google_play:", "  package_name: \(story.packageName)",
-            "  seed: \(story.seed % 2_147_483_647)", "steps:",
+            "  seed: \(story.seed % 2_147_483_647)",
         ]
-        for deed in story.deeds { lines += step(deed) }
+        let plans = story.products.compactMap(settings)
+        if !plans.isEmpty { lines += ["  plans:"] + plans }
+        let offers = story.products.flatMap { product in product.offers.map { offer($0, product) } }
+        if !offers.isEmpty { lines += ["  offers:"] + offers }
+        lines.append("steps:")
+        for deed in story.deeds { lines += step(deed, story.products) }
         return (lines.joined(separator: "\n") + "\n", self.catalog(story))
     }
 
-    private static func step(_ deed: SimulatedGooglePlay.Deed) -> [String] {
+    // MARK: - Acts
+
+    private static func step(_ deed: SimulatedGooglePlay.Deed, _ products: [Sold]) -> [String] {
         // Accounts stand at the beginning.
         guard deed.act != "account" else { return [] }
         let act = String(deed.act.map { $0 == "-" ? "_" : $0 })
@@ -30,20 +39,71 @@ extension ScenarioWriter {
         if let purchase = deed.purchase, deed.act != "buy" {
             lines.append("    purchase: \(purchase)")
         }
+        let product = sold(deed, products)
         for detail in deed.details {
-            let (name, value) =
-                switch detail.name {
-                case "product_id": ("product", word(detail.value))
-                case "release_time": (detail.name, Int64(detail.value).map(time) ?? detail.value)
-                default: (detail.name, detail.value)
-                }
-            lines.append("    \(name): \(value)")
+            var value: String? = detail.value
+            switch detail.name {
+            case "product_id": value = product.map(id) ?? word(detail.value)
+            case "release_time": value = Int64(detail.value).map(time) ?? detail.value
+            case "offer_id": if let product { value = offerName(detail.value, product) }
+            default: break
+            }
+            let name = detail.name == "product_id" ? "product" : detail.name
+            if let value { lines.append("    \(name): \(value)") }
         }
         return lines
     }
 
+    /// The plan or purchase option that an act is about; `nil`: it names no product.
+    private static func sold(_ deed: SimulatedGooglePlay.Deed, _ products: [Sold]) -> Sold? {
+        func detail(_ name: String) -> String? { deed.details.first { $0.name == name }?.value }
+        let own = products.filter { $0.productID == detail("product_id") }
+        guard let plan = detail("base_plan_id") ?? detail("purchase_option_id") else {
+            return own.first(where: \.isFirst)
+        }
+        return own.first { $0.planID == plan }
+    }
+
+    /// The scenario's name of an offer: its pre-orders have one name, and it has no discounts of what is
+    /// bought once.
+    private static func offerName(_ id: String, _ product: Sold) -> String? {
+        if product.isSubscription { return id }
+        return product.preOrder?.offerID == id ? "preorder" : nil
+    }
+
+    /// The id of a product in the written catalog.
+    private static func id(_ product: Sold) -> String {
+        word(product.isFirst ? product.productID : "\(product.productID)_\(product.planID)")
+    }
+
+    // MARK: - What is sold
+
+    /// A plan's further settings; `nil`: there are none.
+    private static func settings(_ product: Sold) -> String? {
+        var settings = product.settings
+        settings["release"] = product.preOrder.map { time($0.release) }
+        guard !settings.isEmpty else { return nil }
+        let words = settings.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        return "    - {product: \(id(product)), \(words.joined(separator: ", "))}"
+    }
+
+    private static func offer(_ offer: SimulatedGooglePlay.SoldOffer, _ product: Sold) -> String {
+        let phases = offer.phases.map { phase in
+            let price = phase.priceMicros.map { ", price: \(decimal($0))" } ?? ""
+            return "{duration: \(phase.duration), count: \(phase.count)\(price)}"
+        }
+        return "    - {product: \(id(product)), id: \(offer.id), "
+            + "phases: [\(phases.joined(separator: ", "))]}"
+    }
+
+    /// An amount in the currency's unit.
+    private static func decimal(_ micros: Int64) -> String {
+        let rest = String(micros % 1_000_000)
+        return "\(micros / 1_000_000)." + String(repeating: "0", count: 6 - rest.count) + rest
+    }
+
     private static func catalog(_ story: SimulatedGooglePlay.Story) -> String {
-        let subscriptions = story.products.filter { $0.period != nil }
+        let subscriptions = story.products.filter { $0.isSubscription && $0.isFirst }
         var lines = ["# What the sandbox sold; an entitlement for each subscription."]
         lines.append(subscriptions.isEmpty ? "entitlements: []" : "entitlements:")
         for product in subscriptions {
@@ -53,23 +113,23 @@ extension ScenarioWriter {
         }
         lines.append(story.products.isEmpty ? "products: []" : "products:")
         for product in story.products {
+            let kind =
+                product.isSubscription
+                ? "auto_renewable" : product.period == nil ? "consumable" : "non_renewing"
             let amount = "{amount: \(product.priceMicros / 10_000), currency: "
             lines += [
-                "  - id: \(word(product.productID))", "    name: \"\(product.productID)\"",
-                "    kind: \(product.period == nil ? "consumable" : "auto_renewable")",
+                "  - id: \(id(product))", "    name: \"\(product.productID)\"", "    kind: \(kind)",
                 "    google_play_product_id: \(product.productID)",
+                "    google_play_base_plans: [\(product.planID)]",
                 "    price: \(amount)\(product.currency.lowercased())}",
             ]
-            guard let period = product.period else {
-                lines.append("    coins: 1")
-                continue
-            }
-            lines += [
-                "    google_play_base_plans: [\(product.basePlanIDs.joined(separator: ", "))]",
-                "    entitlements: [\(word(product.productID))]",
-                "    subscription_group: \(word(product.productID))", "    level: 1",
-                "    duration: \(period)",
-            ]
+            if let period = product.period { lines.append("    duration: \(period)") }
+            lines +=
+                product.isSubscription
+                ? [
+                    "    entitlements: [\(word(product.productID))]",
+                    "    subscription_group: \(word(product.productID))", "    level: 1",
+                ] : ["    coins: 1"]
         }
         return lines.joined(separator: "\n") + "\n"
     }

@@ -942,6 +942,37 @@ def test_what_was_done_is_written_down(tmp_path):
         play.stop()
 
 
+def test_plans_offers_and_releases_are_written_down_and_played(tmp_path):
+    file = tmp_path / "run.yaml"
+    play = Play(tmp_path, "--save-scenario", str(file), "--now", "1780000000000")
+    try:
+        play.buy("premium", account=play.account(), offer_id="trial")
+        play.buy("premium", account=play.account(), base_plan_id="prepaid")
+        play.buy("game", account=play.account(), offer_id="early")
+        play.post("products/game/release", offer_id="early",
+                  release_time=1_780_000_000_000 + 30 * DAY)
+    finally:
+        play.stop()
+    written = file.read_text()
+    assert ("    - {product: premium, id: trial, phases: [{duration: P1W, count: 1}, "
+            "{duration: P1M, count: 2, price: 4.990000}]}\n") in written
+    assert "    - {product: premium_prepaid, kind: prepaid}\n" in written
+    assert "    - {product: game, release: 2026-06-27 20:26:40}\n" in written
+    assert "    product: premium_prepaid\n" in written
+    assert "    product: game\n    offer_id: preorder\n" in written
+    with file.open("a") as story:
+        for after, answers in (("+1m", (("premium", 0), ("premium", 0), ("", 0))),
+                               ("+40d", (("premium", 0), ("", 0), ("", 1)))):
+            for number, (has, coins) in enumerate(answers, 1):
+                story.write(f"  - at: {after}\n" if number == 1 else "  -\n")
+                story.write(f"    customer: account_{number}\n"
+                            f"    check: [{has}]\n    coins: {coins}\n")
+    ended = subprocess.run(
+        [tollgate(), "scenario", "run", str(file)], text=True, capture_output=True, timeout=120)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "1 passed, 0 failed" in ended.stdout
+
+
 def test_what_was_written_down_is_played(tmp_path):
     file = tmp_path / "run.yaml"
     play = Play(tmp_path, "--save-scenario", str(file), "--now", "1780000000000")

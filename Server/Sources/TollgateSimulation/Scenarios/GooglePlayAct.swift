@@ -148,7 +148,9 @@ public struct GooglePlayAct: Hashable, Sendable {
         "release": Form(subject: .oneTime),
         "move_release": Form(
             subject: .product,
-            keys: [("offer_id", .text), ("release_time", .instant)]
+            keys: [
+                ("purchase_option_id", .text), ("offer_id", .text), ("release_time", .instant),
+            ]
         ),
         "defer": Form(subject: .subscription, keys: [("days", .number)]),
         "revoke_prorated": Form(subject: .subscription),

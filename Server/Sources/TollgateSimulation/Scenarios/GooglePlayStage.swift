@@ -90,8 +90,14 @@ struct GooglePlayStage: Sendable {
         case .product:
             let sold = sold(act.which.product ?? "")
             subject = sold.id
-            if act.name == "price", values["base_plan_id"] == nil {
+            switch act.name {
+            case "price" where values["base_plan_id"] == nil:
                 values["base_plan_id"] = .text(sold.plan ?? "base")
+            case "move_release" where values["purchase_option_id"] == nil:
+                values["purchase_option_id"] = sold.plan.map {
+                    GooglePlayAct.Value.text($0)
+                }
+            default: break
             }
         case .purchase, .subscription, .oneTime:
             subject = try purchase(act, by: customer).token

@@ -163,9 +163,18 @@ struct GooglePlayShelf {
                     "product_id": id, "base_plans": own.flatMap { self.plans(of: $0) },
                 ])
             }
-            let others = sold.filter { $0.kind != .autoRenewable }.map(oneTime)
+            let others = sold.filter { $0.kind != .autoRenewable }
+            var products: [[String: Any]] = []
+            for (place, product) in others.enumerated() {
+                let id = product.googlePlayProductID
+                guard others.firstIndex(where: { $0.googlePlayProductID == id }) == place else {
+                    continue
+                }
+                let options = others.filter { $0.googlePlayProductID == id }.map(option)
+                products.append(["product_id": id ?? "", "purchase_options": options])
+            }
             return try JSONSerialization.data(
-                withJSONObject: ["subscriptions": subscriptions, "one_time_products": others]
+                withJSONObject: ["subscriptions": subscriptions, "one_time_products": products]
             )
         }
     }
@@ -196,7 +205,7 @@ struct GooglePlayShelf {
         return ["offer_id": offer.id, "phases": phases]
     }
 
-    private func oneTime(_ product: Catalog.Product) -> [String: Any] {
+    private func option(_ product: Catalog.Product) -> [String: Any] {
         let plan = settings.plans[product.id]
         let option = product.googlePlayBasePlans?.first ?? "buy"
         var wire: [String: Any] = [
@@ -207,7 +216,7 @@ struct GooglePlayShelf {
         if let release = plan?.release {
             wire["offers"] = [["offer_id": "preorder", "release_time": release] as [String: Any]]
         }
-        return ["product_id": product.googlePlayProductID ?? "", "purchase_options": [wire]]
+        return wire
     }
 
     private func micros(_ product: Catalog.Product) -> Int64 {
