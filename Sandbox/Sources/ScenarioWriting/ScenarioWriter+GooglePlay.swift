@@ -1,8 +1,6 @@
 public import GooglePlaySimulator
 
 extension ScenarioWriter {
-    private typealias Sold = SimulatedGooglePlay.SoldProduct
-
     /// Writes a run of the simulated Google Play as a scenario, and the catalog that it names: an
     /// entitlement for each subscription.
     public static func write(
@@ -19,9 +17,9 @@ extension ScenarioWriter {
             "google_play:", "  package_name: \(story.packageName)",
             "  seed: \(story.seed % 2_147_483_647)",
         ]
-        let plans = story.products.compactMap(settings)
+        let plans = story.products.compactMap(\.plan)
         if !plans.isEmpty { lines += ["  plans:"] + plans }
-        let offers = story.products.flatMap { product in product.offers.map { offer($0, product) } }
+        let offers = story.products.flatMap(\.offerLines)
         if !offers.isEmpty { lines += ["  offers:"] + offers }
         lines.append("steps:")
         for deed in story.deeds { lines += step(deed, story.products) }
@@ -30,7 +28,10 @@ extension ScenarioWriter {
 
     // MARK: - Acts
 
-    private static func step(_ deed: SimulatedGooglePlay.Deed, _ products: [Sold]) -> [String] {
+    private static func step(
+        _ deed: SimulatedGooglePlay.Deed,
+        _ products: [SimulatedGooglePlay.SoldProduct]
+    ) -> [String] {
         // Accounts stand at the beginning.
         guard deed.act != "account" else { return [] }
         let act = String(deed.act.map { $0 == "-" ? "_" : $0 })
@@ -43,9 +44,9 @@ extension ScenarioWriter {
         for detail in deed.details {
             var value: String? = detail.value
             switch detail.name {
-            case "product_id": value = product.map(id) ?? word(detail.value)
+            case "product_id": value = product?.id ?? word(detail.value)
             case "release_time": value = Int64(detail.value).map(time) ?? detail.value
-            case "offer_id": if let product { value = offerName(detail.value, product) }
+            case "offer_id": if let product { value = product.name(ofOffer: detail.value) }
             default: break
             }
             let name = detail.name == "product_id" ? "product" : detail.name
@@ -55,51 +56,16 @@ extension ScenarioWriter {
     }
 
     /// The plan or purchase option that an act is about; `nil`: it names no product.
-    private static func sold(_ deed: SimulatedGooglePlay.Deed, _ products: [Sold]) -> Sold? {
+    private static func sold(
+        _ deed: SimulatedGooglePlay.Deed,
+        _ products: [SimulatedGooglePlay.SoldProduct]
+    ) -> SimulatedGooglePlay.SoldProduct? {
         func detail(_ name: String) -> String? { deed.details.first { $0.name == name }?.value }
         let own = products.filter { $0.productID == detail("product_id") }
         guard let plan = detail("base_plan_id") ?? detail("purchase_option_id") else {
             return own.first(where: \.isFirst)
         }
         return own.first { $0.planID == plan }
-    }
-
-    /// The scenario's name of an offer: its pre-orders have one name, and it has no discounts of what is
-    /// bought once.
-    private static func offerName(_ id: String, _ product: Sold) -> String? {
-        if product.isSubscription { return id }
-        return product.preOrder?.offerID == id ? "preorder" : nil
-    }
-
-    /// The id of a product in the written catalog.
-    private static func id(_ product: Sold) -> String {
-        word(product.isFirst ? product.productID : "\(product.productID)_\(product.planID)")
-    }
-
-    // MARK: - What is sold
-
-    /// A plan's further settings; `nil`: there are none.
-    private static func settings(_ product: Sold) -> String? {
-        var settings = product.settings
-        settings["release"] = product.preOrder.map { time($0.release) }
-        guard !settings.isEmpty else { return nil }
-        let words = settings.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-        return "    - {product: \(id(product)), \(words.joined(separator: ", "))}"
-    }
-
-    private static func offer(_ offer: SimulatedGooglePlay.SoldOffer, _ product: Sold) -> String {
-        let phases = offer.phases.map { phase in
-            let price = phase.priceMicros.map { ", price: \(decimal($0))" } ?? ""
-            return "{duration: \(phase.duration), count: \(phase.count)\(price)}"
-        }
-        return "    - {product: \(id(product)), id: \(offer.id), "
-            + "phases: [\(phases.joined(separator: ", "))]}"
-    }
-
-    /// An amount in the currency's unit.
-    private static func decimal(_ micros: Int64) -> String {
-        let rest = String(micros % 1_000_000)
-        return "\(micros / 1_000_000)." + String(repeating: "0", count: 6 - rest.count) + rest
     }
 
     private static func catalog(_ story: SimulatedGooglePlay.Story) -> String {
@@ -112,25 +78,63 @@ extension ScenarioWriter {
             )
         }
         lines.append(story.products.isEmpty ? "products: []" : "products:")
-        for product in story.products {
-            let kind =
-                product.isSubscription
-                ? "auto_renewable" : product.period == nil ? "consumable" : "non_renewing"
-            let amount = "{amount: \(product.priceMicros / 10_000), currency: "
-            lines += [
-                "  - id: \(id(product))", "    name: \"\(product.productID)\"", "    kind: \(kind)",
-                "    google_play_product_id: \(product.productID)",
-                "    google_play_base_plans: [\(product.planID)]",
-                "    price: \(amount)\(product.currency.lowercased())}",
-            ]
-            if let period = product.period { lines.append("    duration: \(period)") }
-            lines +=
-                product.isSubscription
-                ? [
-                    "    entitlements: [\(word(product.productID))]",
-                    "    subscription_group: \(word(product.productID))", "    level: 1",
-                ] : ["    coins: 1"]
-        }
+        for product in story.products { lines += product.catalogLines }
         return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension SimulatedGooglePlay.SoldProduct {
+    /// The id in the written catalog.
+    fileprivate var id: String {
+        ScenarioWriter.word(isFirst ? productID : "\(productID)_\(planID)")
+    }
+
+    /// The scenario's name of an offer: its pre-orders have one name, and it has no discounts of what is
+    /// bought once.
+    fileprivate func name(ofOffer id: String) -> String? {
+        if isSubscription { return id }
+        return preOrder?.offerID == id ? "preorder" : nil
+    }
+
+    /// The line with its further settings; `nil`: there are none.
+    fileprivate var plan: String? {
+        var settings = settings
+        settings["release"] = preOrder.map { ScenarioWriter.time($0.release) }
+        guard !settings.isEmpty else { return nil }
+        let words = settings.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        return "    - {product: \(id), \(words.joined(separator: ", "))}"
+    }
+
+    fileprivate var offerLines: [String] {
+        offers.map { offer in
+            let phases = offer.phases.map { phase in
+                let price = phase.priceMicros.map { ", price: \(Self.decimal($0))" } ?? ""
+                return "{duration: \(phase.duration), count: \(phase.count)\(price)}"
+            }
+            return "    - {product: \(id), id: \(offer.id), "
+                + "phases: [\(phases.joined(separator: ", "))]}"
+        }
+    }
+
+    /// An amount in the currency's unit.
+    private static func decimal(_ micros: Int64) -> String {
+        let rest = String(micros % 1_000_000)
+        return "\(micros / 1_000_000)." + String(repeating: "0", count: 6 - rest.count) + rest
+    }
+
+    fileprivate var catalogLines: [String] {
+        let kind =
+            isSubscription ? "auto_renewable" : period == nil ? "consumable" : "non_renewing"
+        let key = ScenarioWriter.word(productID)
+        var lines = [
+            "  - id: \(id)", "    name: \"\(productID)\"", "    kind: \(kind)",
+            "    google_play_product_id: \(productID)", "    google_play_base_plans: [\(planID)]",
+            "    price: {amount: \(priceMicros / 10_000), currency: \(currency.lowercased())}",
+        ]
+        if let period { lines.append("    duration: \(period)") }
+        guard isSubscription else { return lines + ["    coins: 1"] }
+        return lines + [
+            "    entitlements: [\(key)]", "    subscription_group: \(key)", "    level: 1",
+        ]
     }
 }
