@@ -116,7 +116,6 @@ struct RefundReviews: Sendable {
         _ record: Purchase,
         _ customers: [Customer.ID]
     ) async throws -> Int64? {
-        let record = try await creditor(of: order, record)
         let lots = record.coinLots(of: order)
         guard !lots.isEmpty else { return nil }
         for customer in customers {
@@ -129,22 +128,5 @@ struct RefundReviews: Sendable {
             if let most = shares.max() { return most }
         }
         return nil
-    }
-
-    /// The purchase that credits an order's coins: of an order that a change of plan kept, the one before
-    /// (RULES §18.5).
-    private func creditor(of order: String, _ record: Purchase) async throws -> Purchase {
-        var record = record
-        var seen: Set = [record.key.id]
-        while record.googlePlay?.inheritedOrders?.contains(order) == true {
-            var earlier: Purchase?
-            for before in record.googlePlay?.predecessors ?? [] where earlier == nil {
-                let found = try await reads.record(ofToken: before.id, of: record.key.application)
-                if found?.coinLots(of: order).isEmpty == false { earlier = found }
-            }
-            guard let earlier, seen.insert(earlier.key.id).inserted else { break }
-            record = earlier
-        }
-        return record
     }
 }

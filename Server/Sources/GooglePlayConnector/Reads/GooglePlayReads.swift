@@ -189,18 +189,19 @@ struct GooglePlayReads: Sendable {
             return Outcome(instant: instant, isNews: false)
         }
         // Only the purchase says whether money is behind it: a licence tester's has none.
-        guard let known = try await known(token, of: app, leaving: reserve) else {
+        guard let named = try await known(token, of: app, leaving: reserve) else {
             context.counters.count(
                 "tollgate_google_play_faults_total",
                 "bucket=\"orders\",meaning=\"unknownPurchase\""
             )
             return Outcome(instant: instant, isNews: false)
         }
+        let keeper = try await keeper(of: id, named)
         let message = GooglePlayTranslator.message(
             reading: answer.value,
-            token: token,
+            token: keeper.key.id,
             of: app.packageName,
-            in: known.key.environment,
+            in: keeper.key.environment,
             at: instant
         )
         return try await journal(
@@ -210,7 +211,7 @@ struct GooglePlayReads: Sendable {
             answer.body,
             instant,
             nil,
-            known: known
+            known: keeper
         )
     }
 

@@ -672,7 +672,7 @@ struct PlayActTests {
                 "purchases/\(token)/change",
                 #"{"product_id":"pro","replacement_mode":"DEFERRED"}"#
             )
-            #expect(changed["purchase_token"].string != token)
+            let next = try #require(changed["purchase_token"].string)
             try await world.settle()
             let orders = try await world.act("orders", "", "GET")["data"].array ?? []
             let order = try #require(orders.first?["orderId"].string)
@@ -680,9 +680,13 @@ struct PlayActTests {
             try await world.settle()
             let reviews = try await world.act("reviews", "", "GET")["data"].array ?? []
             let said = try #require(reviews.first?["answer"])
-            // 20 of 50, in thousandths of a per cent; the order credits once.
+            // 20 of 50, in thousandths of a per cent.
             #expect(said["consumptionPercentageMilliunits"].integer == 40_000)
+            // The order credits once, and is one sale.
             #expect(try await world.coins(of: id) == 30)
+            let kept = try await world.record(token)?.googlePlay?.orders.map(\.value.id)
+            #expect(kept == [order])
+            #expect(try await world.record(next)?.googlePlay?.orders.isEmpty == true)
         }
     }
 
