@@ -1,4 +1,3 @@
-internal import Stores
 internal import TollgateCore
 
 extension GooglePlayReads {
