@@ -62,7 +62,9 @@ public final class BillingSDK: Sendable {
     /// Forgets the customer: session, answers, ``purchaseInbox``, checkouts that were begun and purchases
     /// that wait for the server, in memory and on disk.
     ///
-    /// Call it on sign-out. What was paid for is not lost: the stores tell the server. Whatever is in flight is dropped. Listeners hear `[]` if the customer had anything; they stay.
+    /// Call it on sign-out. What was paid for is not lost: the stores tell the server, and what was bought
+    /// signed out waits for the next sign-in. Whatever is in flight is dropped. Listeners hear `[]` if the
+    /// customer had anything; they stay.
     public func reset() async {
         client.reset()
     }

@@ -140,14 +140,14 @@ import Testing
     @Test func aVisitorsSecretOfBeforeTheFirstUnlockJoinsTheOthers() {
         let folder = Self.folder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        func visitors(_ disk: Disk) -> (VisitorCheckouts, OfflineStorage) {
+        func visitors(_ disk: Disk) -> (VisitorPurchases, OfflineStorage) {
             let app = TestApp(configure: { $0.cacheDirectory = folder })
             let storage = OfflineStorage.files(
                 in: folder,
                 for: FakeServer.publishableKey,
                 on: disk
             )
-            return (VisitorCheckouts(client: app.billing.client, storage: storage), storage)
+            return (VisitorPurchases(client: app.billing.client, storage: storage), storage)
         }
         let first = visitors(.ofThisDevice).0.reference()
         let (disk, isLocked) = Self.locked()

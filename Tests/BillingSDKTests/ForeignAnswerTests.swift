@@ -85,7 +85,7 @@ import TollgateAPI
         app.signIn("cus_ada")
         _ = try await app.keys()
         app.server.mood(nil, on: .checkoutClaims)
-        await VisitorCheckouts(client: app.billing.client).claim(for: "cus_ada")
+        await VisitorPurchases(client: app.billing.client).claim(for: "cus_ada")
         #expect(app.server.world.withLock { $0.claimed.count } == 1)
     }
 
@@ -107,7 +107,7 @@ import TollgateAPI
         app.signIn("cus_ada")
         _ = try await app.keys()
         app.server.mood(nil, on: .checkoutClaims)
-        await VisitorCheckouts(client: app.billing.client).claim(for: "cus_ada")
+        await VisitorPurchases(client: app.billing.client).claim(for: "cus_ada")
         #expect(app.server.world.withLock { $0.claimed.count } == claims)
     }
 

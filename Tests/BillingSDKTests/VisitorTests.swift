@@ -40,7 +40,7 @@ import TollgateAPI
         _ = try await app.keys()
         await app.settled()
         let claimed = app.server.world.withLock { $0.claimed }
-        #expect(claimed.map(VisitorCheckouts.reference) == [reference])
+        #expect(claimed.map(VisitorPurchases.reference) == [reference])
         // Once is enough, and the next visitor has another secret.
         await app.billing.reset()
         app.signIn(nil)
@@ -65,7 +65,7 @@ import TollgateAPI
         #expect(phone.server.world.withLock { $0.claimed }.isEmpty)
         _ = try await phone.launch().keys()
         #expect(
-            phone.server.world.withLock { $0.claimed.map(VisitorCheckouts.reference) }
+            phone.server.world.withLock { $0.claimed.map(VisitorPurchases.reference) }
                 == [reference]
         )
     }
@@ -74,7 +74,65 @@ import TollgateAPI
         #expect(try await checkout(TestApp()) == nil)
     }
 
+    @Test func aVisitorWhoLeavesWithoutASignInLosesNothing() async throws {
+        let phone = OfflineTests.Phone()
+        let first = phone.launch()
+        first.signIn(nil)
+        let reference = try await checkout(first)
+        await first.billing.reset()
+        let second = phone.launch()
+        second.signIn("cus_ada")
+        _ = try await second.keys()
+        #expect(
+            phone.server.world.withLock { $0.claimed.map(VisitorPurchases.reference) }
+                == [reference]
+        )
+    }
+
+    @Test func aClaimThatFailedIsMadeAgainWhileTheAppRuns() async throws {
+        let app = TestApp()
+        app.signIn(nil)
+        let reference = try await checkout(app)
+        app.server.mood(.answers(503, .storageUnavailable), on: .checkoutClaims)
+        app.signIn("cus_ada")
+        _ = try await app.keys()
+        app.server.mood(nil, on: .checkoutClaims)
+        await app.billing.client.claimWhatVisitorsBought()
+        #expect(
+            app.server.world.withLock { $0.claimed.map(VisitorPurchases.reference) } == [reference]
+        )
+        // What is claimed is not claimed again.
+        await app.billing.client.claimWhatVisitorsBought()
+        #expect(app.server.requests("POST", APIPath.checkoutClaims.path).count == 2)
+    }
+
     // MARK: - In the App Store
+
+    @Test func oneSecretLeadsToCheckoutsAndToTheAppStore() async throws {
+        let app = TestApp()
+        app.signIn(nil)
+        let reference = try await checkout(app)
+        let token = VisitorPurchases(client: app.billing.client).accountToken()
+        #expect(VisitorToken.isOne(token))
+        app.signIn("cus_ada")
+        _ = try await app.keys()
+        let claimed = app.server.world.withLock { $0.claimed }
+        #expect(claimed.map(VisitorPurchases.reference) == [reference])
+        #expect(claimed.map(VisitorPurchases.accountToken) == [token])
+        // The next visitor has another one.
+        await app.billing.reset()
+        #expect(VisitorPurchases(client: app.billing.client).accountToken() != token)
+    }
+
+    /// SHA-256 of "app_store:a secret that the SDK keeps" begins with e8a2a44ede4841a0.
+    @Test func aVisitorsTokenIsAUUIDThatNobodyElseHas() throws {
+        let token = VisitorPurchases.accountToken(of: "a secret that the SDK keeps")
+        let text = token.uuidString.lowercased()
+        #expect(text == "746c6774-e8a2-444e-9e48-41a052641155")
+        for other in [UUID(), FakeServer.token(of: "cus_ada")] {
+            #expect(!VisitorToken.isOne(other))
+        }
+    }
 
     private func phone(_ statements: Data..., isAllowed: Bool = true) -> (
         OfflineTests.Phone, TestApp
@@ -94,6 +152,66 @@ import TollgateAPI
         #expect(try await app.keys() == ["pro"])
         let (_, strict) = phone(DeviceEvaluationTests.transaction(), isAllowed: false)
         #expect(try await strict.keys() == [])
+    }
+
+    /// A phone on which a visitor has bought a plan in the App Store.
+    private func boughtPhone() -> (OfflineTests.Phone, () -> TestApp) {
+        let phone = OfflineTests.Phone()
+        phone.server.world.withLock { $0.catalog = DeviceEvaluationTests.catalog }
+        let shown = Locked<[StoreKitStatement]>([])
+        let launch = {
+            phone.launch(storeKit: { shown.withLock { $0 } }, allowsPurchasesBeforeSignIn: true)
+        }
+        let token = VisitorPurchases(client: launch().billing.client).accountToken()
+        let bought = DeviceEvaluationTests.transaction(token: token)
+        shown.withLock { $0 = [StoreKitStatement(transaction: bought)] }
+        return (phone, launch)
+    }
+
+    @Test func whatAVisitorBoughtIsTheirsUntilSomebodySignsIn() async throws {
+        let (phone, launch) = boughtPhone()
+        let visitor = launch()
+        visitor.signIn(nil)
+        #expect(try await visitor.keys() == ["pro"])
+        // Ada signs in; from now on it is hers, also once she has left.
+        visitor.signIn("cus_ada")
+        await visitor.billing.customerDidChange()
+        await visitor.settled()
+        #expect(phone.server.world.withLock { $0.claimed.count } == 1)
+        visitor.signIn(nil)
+        await visitor.billing.reset()
+        #expect(try await visitor.keys() == [])
+        let next = launch()
+        next.signIn(nil)
+        #expect(try await next.keys() == [])
+    }
+
+    @Test(arguments: [true, false])
+    func duringAnOutageWhatAVisitorBoughtIsWhoseItBecame(_ isHeard: Bool) async throws {
+        let (phone, launch) = boughtPhone()
+        let first = launch()
+        if !isHeard { phone.server.mood(.answers(503, .storageUnavailable), on: .checkoutClaims) }
+        first.signIn("cus_ada")
+        _ = try await first.keys()
+        #expect(phone.server.world.withLock { $0.claimed.count } == (isHeard ? 1 : 0))
+        for (customer, keys) in [("cus_bob", nil), ("cus_ada", ["pro"])] as [(String, [String]?)] {
+            // Of Bob the server has never said anything to this phone, of Ada not since.
+            let app = launch()
+            app.signIn(customer)
+            phone.server.mood(
+                .answers(503, .storageUnavailable),
+                on: APIPath(template: APIPath.customerEntitlements.path(id: customer))
+            )
+            await app.billing.reset()
+            let held = try? await app.keys()
+            #expect(held == keys)
+        }
+    }
+
+    @Test func aVisitorWithANewPhoneHasWhatTheyBoughtOnTheOldOne() async throws {
+        let token = VisitorPurchases.accountToken(of: "a secret that went with the old phone")
+        let (_, app) = phone(DeviceEvaluationTests.transaction(token: token))
+        #expect(try await app.keys() == ["pro"])
     }
 
     @Test func whatACustomerBoughtIsNotAVisitors() async throws {

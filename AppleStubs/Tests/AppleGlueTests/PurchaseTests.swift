@@ -90,7 +90,7 @@ extension OnePhone {
             #expect(store.lastOptions.isEmpty)
         }
 
-        @Test func whereTheAppAllowsItVisitorsBuyWithoutAToken() async throws {
+        @Test func whereTheAppAllowsItVisitorsBuyUnderATokenOfTheirOwn() async throws {
             let app = TestApp(configure: { $0.allowsPurchasesBeforeSignIn = true })
             app.signIn(nil)
             guard
@@ -99,10 +99,31 @@ extension OnePhone {
                 Issue.record("not bought")
                 return
             }
-            #expect(store.lastOptions.isEmpty && store.finished.isEmpty)
+            let token = VisitorPurchases(client: app.billing.client).accountToken()
+            #expect(store.lastOptions == [.appAccountToken(token)] && store.finished.isEmpty)
+            #expect(app.server.world.withLock { $0.prepared.isEmpty })
             app.signIn("cus_ada")
             await app.billing.customerDidChange()
             #expect(await eventually { store.finished == [1] })
+            let claimed = app.server.world.withLock { $0.claimed }
+            #expect(claimed.map(VisitorPurchases.accountToken) == [token])
+        }
+
+        @Test func aVisitorsClaimThatFailedIsMadeAtTheNextForeground() async throws {
+            let app = TestApp(configure: { $0.allowsPurchasesBeforeSignIn = true })
+            app.signIn(nil)
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            app.server.mood(Self.away, on: .checkoutClaims)
+            app.signIn("cus_ada")
+            await app.billing.customerDidChange()
+            #expect(
+                await eventually {
+                    !app.server.requests("POST", APIPath.checkoutClaims.path).isEmpty
+                }
+            )
+            app.server.mood(nil, on: .checkoutClaims)
+            comeToForeground()
+            #expect(await eventually { app.server.world.withLock { $0.claimed.count } == 1 })
         }
 
         // MARK: - Refused for good

@@ -1,3 +1,4 @@
+import AppStoreSimulator
 import Crypto
 import Foundation
 import StripeSimulator
@@ -14,6 +15,10 @@ struct CheckoutClaimTests {
         Data(SHA256.hash(data: Data(secret.utf8)))
     )
 
+    private static let token = VisitorToken.token(
+        hash: SHA256.hash(data: Data(VisitorToken.hashedText(of: secret).utf8))
+    ).uuidString.lowercased()
+
     /// A visitor presses a buy button and pays.
     private func visit(_ shop: Shop, _ button: String) async throws {
         let checkout = try await shop.server.post(
@@ -27,12 +32,38 @@ struct CheckoutClaimTests {
         await shop.server.tollgate.fetchWanted()
     }
 
-    private func claim(_ shop: Shop, _ customer: String) async throws -> Answer {
-        try await shop.server.post(
+    private func claim(
+        _ shop: Shop,
+        _ customer: String,
+        _ secret: String = secret
+    ) async throws -> Answer {
+        try await claim(shop.server, customer, secret)
+    }
+
+    private func claim(
+        _ server: TestServer,
+        _ customer: String,
+        _ secret: String = secret
+    ) async throws -> Answer {
+        try await server.post(
             "/v1/checkout_claims",
-            as: shop.server.session(of: customer),
-            "{\"secret\":\"\(Self.secret)\"}"
+            as: server.session(of: customer),
+            "{\"secret\":\"\(secret)\"}"
         )
+    }
+
+    /// A visitor buys a plan in the App Store, and its notification arrives.
+    ///
+    /// - Returns: what the device of that Apple account shows.
+    private func buyInTheAppStore(_ server: TestServer) async throws -> String {
+        let account = try await server.appStore.createCustomer()
+        let bought = try await server.appStore.buy(
+            "com.example.app.pro.monthly",
+            customer: account.id,
+            appAccountToken: Self.token
+        )
+        try await server.deliverNotifications()
+        return bought.jws
     }
 
     @Test(
@@ -122,6 +153,25 @@ struct CheckoutClaimTests {
         }
     }
 
+    @Test("Whoever shows what others see, in place of the secret, has nothing of it (N1)")
+    func seen() async throws {
+        try await Shop.run { shop in
+            try await visit(shop, "buy_coins_100")
+            _ = try await buyInTheAppStore(shop.server)
+            let thief = try await shop.server.customer("thief")
+            for seen in [Self.reference, Self.token] {
+                let claimed = try await claim(shop, thief, seen)
+                #expect(claimed.json["purchases"].array?.isEmpty == true)
+            }
+            #expect(try await shop.coins(of: thief) == 0)
+            #expect(try await shop.server.access(of: thief).isEmpty)
+            let buyer = try await shop.server.customer()
+            #expect(try await claim(shop, buyer).json["purchases"].array?.count == 2)
+            #expect(try await shop.coins(of: buyer) == 100)
+            #expect(try await shop.server.access(of: buyer).keys.sorted() == ["pro"])
+        }
+    }
+
     @Test("What was claimed is no name of its customer")
     func noName() async throws {
         try await Shop.run { shop in
@@ -129,6 +179,95 @@ struct CheckoutClaimTests {
             #expect(try await claim(shop, shop.server.customer()).status == 200)
             let found = try await shop.server.get("/v1/customers/\(Self.reference)")
             #expect(found.status == 404)
+        }
+    }
+
+    // MARK: - In the App Store
+
+    @Test(
+        "A plan that was bought signed out in the App Store is theirs who shows the secret, with all renewals",
+        arguments: Backend.allCases
+    )
+    func inTheAppStore(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let jws = try await buyInTheAppStore(server)
+            let buyer = try await server.customer()
+            let other = try await server.customer("user-2")
+            // Another customer's device of the same Apple account shows it, and takes nothing.
+            let shown = try await server.present(
+                jws,
+                mode: "observed",
+                session: server.session(of: other)
+            )
+            #expect(shown.status == 409 && shown.code == "owned_elsewhere")
+            #expect(try await claim(server, buyer).json["purchases"].array?.count == 1)
+            #expect(try await server.access(of: buyer)["pro"] != nil)
+            #expect(try await claim(server, other).code == "already_claimed")
+            let restored = try await server.present(
+                jws,
+                mode: "restored",
+                session: server.session(of: other)
+            )
+            #expect(restored.status == 409 && restored.code == "owned_elsewhere")
+            try await server.pass(days: 32)
+            #expect(try await server.access(of: buyer)["pro"] != nil)
+            #expect(try await server.access(of: other).isEmpty)
+        }
+    }
+
+    @Test("A claim may come before the App Store has told of the purchase")
+    func inTheAppStoreBefore() async throws {
+        try await TestServer.run { server in
+            let buyer = try await server.customer()
+            #expect(try await claim(server, buyer).status == 200)
+            _ = try await buyInTheAppStore(server)
+            #expect(try await server.access(of: buyer)["pro"] != nil)
+        }
+    }
+
+    @Test(
+        "Where the secret went with the device, the first who restores the plan has it",
+        arguments: Backend.allCases
+    )
+    func restoredWithoutTheSecret(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let jws = try await buyInTheAppStore(server)
+            let first = try await server.customer()
+            let session = try await server.session(of: first)
+            let restored = try await server.present(jws, mode: "restored", session: session)
+            #expect(restored.status == 200 && restored.json["customer"].string == first)
+            #expect(try await server.access(of: first)["pro"] != nil)
+            let second = try await server.customer("user-2")
+            let late = try await server.present(
+                jws,
+                mode: "restored",
+                session: server.session(of: second)
+            )
+            #expect(late.status == 409 && late.code == "owned_elsewhere")
+            // The secret comes too late for it.
+            #expect(try await claim(server, second).json["purchases"].array?.isEmpty == true)
+            #expect(try await server.access(of: second).isEmpty)
+            try await server.pass(days: 32)
+            #expect(try await server.access(of: first)["pro"] != nil)
+        }
+    }
+
+    @Test("A token that a backend chose waits for its customer, whoever restores the plan")
+    func anothersToken() async throws {
+        try await TestServer.run { server in
+            let token = UUID()
+            let account = try await server.appStore.createCustomer()
+            let bought = try await server.appStore.buy(
+                "com.example.app.pro.monthly",
+                customer: account.id,
+                appAccountToken: token.uuidString.lowercased()
+            )
+            try await server.deliverNotifications()
+            let other = try await server.session(of: server.customer("user-2"))
+            let restored = try await server.present(bought.jws, mode: "restored", session: other)
+            #expect(restored.status == 409 && restored.code == "owned_elsewhere")
+            let buyer = try await server.customer(token: token)
+            #expect(try await server.access(of: buyer)["pro"] != nil)
         }
     }
 }

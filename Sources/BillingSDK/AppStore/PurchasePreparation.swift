@@ -5,18 +5,17 @@ internal import TollgateAPI
 struct PurchasePreparation: Sendable {
     let client: BillingClient
 
-    /// The token that ties the purchase of `productID` to the customer who is signed in; `nil` where
-    /// nobody is and the app sells to visitors.
+    /// The token that ties the purchase of `productID` to the customer who is signed in; where nobody is
+    /// and the app sells to visitors, to who signs in next.
     ///
     /// While the server cannot be reached, the token that it said last will do: the App Store itself
     /// sells no plan twice. Without one nothing is sold.
     /// - Throws: ``BillingSDKError/requestRefused(status:code:message:)`` with `already_active`,
     ///   ``BillingSDKError/notFound(_:)`` for a product that the catalog lacks; as every call for a
     ///   customer does.
-    func accountToken(for productID: String) async throws -> UUID? {
+    func accountToken(for productID: String) async throws -> UUID {
         if client.configuration.allowsPurchasesBeforeSignIn, try await client.session() == nil {
-            // Without a token it is whose claims it first.
-            return nil
+            return VisitorPurchases(client: client).accountToken()
         }
         let tokens = AccountTokens(storage: client.storage)
         do {

@@ -77,8 +77,9 @@
             _ options: Set<Product.PurchaseOption>
         ) async throws -> ChargedPurchase {
             let token = try await PurchasePreparation(client: client).accountToken(for: product.id)
-            let options = token.map { options.union([.appAccountToken($0)]) } ?? options
-            return try await settle(product.purchase(options: options))
+            return try await settle(
+                product.purchase(options: options.union([.appAccountToken(token)]))
+            )
         }
 
         /// The same purchase; the token is the server's, and `appAccountToken` is not used.

@@ -29,8 +29,12 @@
             options: Set<Product.PurchaseOption> = []
         ) async throws -> AppStorePurchase {
             let token = try await PurchasePreparation(client: client).accountToken(for: product.id)
-            let options = token.map { options.union([.appAccountToken($0)]) } ?? options
-            return try await complete(product.purchase(confirmIn: scene, options: options))
+            return try await complete(
+                product.purchase(
+                    confirmIn: scene,
+                    options: options.union([.appAccountToken(token)])
+                )
+            )
         }
 
         /// Shows Apple's sheet for managing subscriptions; entitlements are refreshed when it closes.

@@ -30,6 +30,7 @@
             let cameBack: @Sendable () -> Void = { [weak client] in
                 guard let client else { return }
                 Task {
+                    await client.claimWhatVisitorsBought()
                     await TransactionDelivery(client: client).retryNow()
                     if handlesTransactions { await client.deliverUnfinishedTransactions() }
                     await Checkouts(client: client).settle()
@@ -53,7 +54,10 @@
             network = Locked(
                 Self.monitor { [weak client] in
                     guard let client else { return }
-                    Task { await TransactionDelivery(client: client).retryNow() }
+                    Task {
+                        await client.claimWhatVisitorsBought()
+                        await TransactionDelivery(client: client).retryNow()
+                    }
                 }
             )
             statuses = Task { [weak client] in

@@ -34,6 +34,8 @@ public final class BuyButton: Identifiable, Sendable {
     /// The label from the catalog; nil: the app's own.
     public let callToAction: String?
     /// A page where anybody can buy it; prefer ``checkout()``, which knows the customer.
+    ///
+    /// What is bought by this address belongs to nobody until your staff assigns it.
     public let checkoutUrl: String
     /// What the buyer pays.
     public let lineItemGroup: LineItemGroup
@@ -62,8 +64,9 @@ public final class BuyButton: Identifiable, Sendable {
 
     /// Starts a purchase and returns the page on which it is made.
     ///
-    /// For the customer who is signed in; where nobody is, anonymously. A provider that fails is
-    /// not taken for "nobody": the call throws, and nothing is bought for nobody by mistake.
+    /// For the customer who is signed in; where nobody is, for who signs in next on this device, who claims
+    /// it by a secret that only this device has. A provider that fails is not taken for "nobody": the
+    /// call throws, and nothing is bought for nobody by mistake.
     /// - Throws: ``BillingSDKError/customerSessionProviderFailed(_:)`` and
     ///   ``BillingSDKError/sessionRejected(_:)`` where it is not known for whom;
     ///   ``BillingSDKError/notFound(_:)`` where the button is gone;

@@ -12,9 +12,8 @@ struct Checkouts: Sendable {
             APIPath.buyButtonCheckout.path(id: button.id),
             body: API.BuyButtonCheckoutRequest(storefront: storefront),
             visitorBody: {
-                let visitors = VisitorCheckouts(client: client)
-                return API.BuyButtonCheckoutRequest(
-                    clientReferenceID: visitors.reference(),
+                API.BuyButtonCheckoutRequest(
+                    clientReferenceID: VisitorPurchases(client: client).reference(),
                     storefront: storefront
                 )
             }

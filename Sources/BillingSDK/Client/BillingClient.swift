@@ -249,10 +249,14 @@ final class BillingClient: Sendable {
         guard accepted else { throw Superseded() }
         if isSomebodyNew {
             log.write(.info, "Somebody has signed in.")
-            if let customer = details?.customer {
-                later { await VisitorCheckouts(client: self).claim(for: customer) }
+            let goOn = onSignIn.withLock { $0 }
+            later {
+                // First: what waits is theirs when it gets there.
+                if let customer = details?.customer {
+                    await VisitorPurchases(client: self).claim(for: customer)
+                }
+                goOn?()
             }
-            onSignIn.withLock { $0 }?()
         }
         return details
     }

@@ -30,10 +30,12 @@ extension BillingSDK {
 
         /// Whether `purchase(_:options:)` also sells in the App Store while nobody is signed in.
         ///
-        /// What was bought then is known to the server and belongs to nobody until the next sign-in,
-        /// whose customer gets it. Until then the device answers for it, by what StoreKit has verified:
-        /// only purchases without an account token count. With false, the default, a purchase throws
-        /// ``BillingSDKError/unauthenticated`` before anything is bought, and visitors have nothing.
+        /// What was bought then bears an account token of the SDK's own. The server knows it, and it belongs
+        /// to nobody until the next sign-in on this device, whose customer gets it; on another device, to
+        /// the first customer who restores it. Until then the device answers for it, by what StoreKit has
+        /// verified: purchases that bear a customer's token do not count. With false, the default, a
+        /// purchase throws ``BillingSDKError/unauthenticated`` before anything is bought, and visitors
+        /// have nothing.
         public var allowsPurchasesBeforeSignIn = false
 
         /// From which level on the SDK writes what it does; warnings and errors unless set.

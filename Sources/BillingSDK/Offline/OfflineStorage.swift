@@ -22,7 +22,7 @@ struct OfflineStorage: Sendable {
         case observation
         /// The token under which the App Store knows the customer.
         case accountToken
-        /// The secrets of checkouts that were begun signed out.
+        /// The secrets of what was begun signed out, and whose it became.
         case visitorSecrets
         /// Transactions that were bought or restored and that the server does not have yet.
         case claims

@@ -43,9 +43,11 @@ struct OutageAnswers: Sendable {
         let epoch = client.guarded.withLock { $0.state.epoch }
         await client.keepCatalog()
         guard let slice = client.offline.catalog(at: client.now()) else { return [] }
-        let statements = await client.storeKitStatements().filter {
-            // What bears a token belongs to a customer, who has to sign in.
-            StoreKitIntake.purchase(in: $0).map { $0.token == nil } ?? false
+        let visitors = VisitorPurchases(client: client)
+        let statements = await client.storeKitStatements().filter { statement in
+            guard let bought = StoreKitIntake.purchase(in: statement) else { return false }
+            // What bears a customer's token belongs to them, who have to sign in.
+            return bought.token.map { visitors.mayBelong($0, to: nil) } ?? true
         }
         let active = DeviceEvaluation.active(statements, in: slice, at: instant)
         return accepted(active, epoch) ?? []
@@ -61,10 +63,13 @@ struct OutageAnswers: Sendable {
             return []
         }
         let token = AccountTokens(storage: client.storage).token(of: customer)
+        let visitors = VisitorPurchases(client: client)
         let statements = await client.storeKitStatements().filter { statement in
             guard let bought = StoreKitIntake.purchase(in: statement) else { return false }
-            return (bought.token == nil || bought.token == token)
-                && Self.isOne(of: waiting, statement, bought)
+            let isTheirs = bought.token.map {
+                $0 == token || visitors.mayBelong($0, to: customer)
+            }
+            return (isTheirs ?? true) && Self.isOne(of: waiting, statement, bought)
         }
         return DeviceEvaluation.active(statements, in: slice, at: instant)
     }
@@ -123,9 +128,14 @@ struct OutageAnswers: Sendable {
         let token = customer.flatMap { AccountTokens(storage: client.storage).token(of: $0) }
         let waiting =
             customer.map { ClaimedTransactions(storage: client.storage).purchases(of: $0) } ?? []
+        let visitors = VisitorPurchases(client: client)
+        func isAnothers(_ other: UUID) -> Bool {
+            if VisitorToken.isOne(other) { return !visitors.mayBelong(other, to: customer) }
+            return token.map { $0 != other } ?? false
+        }
         let statements = await client.storeKitStatements().filter { statement in
             guard let bought = StoreKitIntake.purchase(in: statement) else { return false }
-            if let token, let other = bought.token, token != other { return false }
+            if let other = bought.token, isAnothers(other) { return false }
             return date.map { bought.date > $0 } ?? true
                 || Self.isOne(of: waiting, statement, bought)
         }

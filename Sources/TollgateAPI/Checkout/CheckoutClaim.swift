@@ -1,10 +1,10 @@
 import Foundation
 
 extension API {
-    /// The body of `POST /v1/checkout_claims`: a purchase that was made signed out is claimed by who
-    /// is signed in now.
+    /// The body of `POST /v1/checkout_claims`: purchases that were made signed out, at Stripe or in the App
+    /// Store, are claimed by who is signed in now.
     public struct CheckoutClaimRequest: Hashable, Codable, Sendable {
-        /// What `client_reference_id` was made from: base64url(SHA-256(secret)).
+        /// What `client_reference_id` was made from, base64url(SHA-256(secret)), and ``VisitorToken``.
         public var secret: String
 
         public init(secret: String) { self.secret = secret }

@@ -1,4 +1,5 @@
 internal import AppStoreAPI
+internal import Foundation
 internal import Storage
 internal import Stores
 public import TollgateAPI
@@ -63,7 +64,9 @@ public struct DeviceTransactions: Sendable {
             of: .appStore
         )
         guard receipt != .parked else { throw Self.keptAside }
-        if let customer, try await !context.records.holds(customer, key) {
+        if let customer, try await !context.records.holds(customer, key),
+            try await !claimVisitors(transaction, mode, for: customer, about: key)
+        {
             throw Refusal(
                 409,
                 "owned_elsewhere",
@@ -86,6 +89,32 @@ public struct DeviceTransactions: Sendable {
         .internalError,
         "This transaction could not be recorded; it is kept aside, and people were told."
     )
+
+    /// Gives what was bought signed out to who restores it, where nobody has shown its secret: the secret
+    /// may be lost with a device (RULES §8).
+    ///
+    /// - Returns: whether the purchase is the customer's now.
+    private func claimVisitors(
+        _ transaction: AppStore.Transaction,
+        _ mode: Claim.Mode,
+        for customer: Customer.ID,
+        about key: Purchase.Key
+    ) async throws -> Bool {
+        // Not a family member's: the buyer may still sign in.
+        guard mode != .observed, transaction.inAppOwnershipType == .purchased,
+            let uuid = transaction.appAccountToken, VisitorToken.isOne(uuid)
+        else { return false }
+        let token = uuid.uuidString.lowercased()
+        guard try await context.records.profile(alias: .token(token)) == nil else { return false }
+        try await context.records.register(
+            context.profile(of: customer),
+            also: [.token(token)],
+            dedupeKey: RowKey("visitor token", token, customer.rawValue),
+            at: await context.clocks.now()
+        )
+        // Of two who restore it at once the first has it.
+        return try await context.records.holds(customer, key)
+    }
 
     /// A key that differs for each restore of a purchase; empty where only the first restore counts.
     private func turn(

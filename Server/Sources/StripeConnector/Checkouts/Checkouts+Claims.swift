@@ -7,7 +7,7 @@ public import TollgateCore
 
 extension Checkouts {
     /// Gives what was bought signed out to who shows the secret behind its reference, once
-    /// (RULES §8).
+    /// (RULES §8); what was bought in the App Store under the same secret, too.
     ///
     /// - Throws: refusals 400 `parameter_invalid`, 409 `already_claimed`, 429 `rate_limited`.
     public func claim(
@@ -20,12 +20,16 @@ extension Checkouts {
         }
         let digest = SHA256.hash(data: Array(request.secret.utf8))
         let reference = Base64URL.encode(Data(digest))
+        let hashed = VisitorToken.hashedText(of: request.secret)
+        let token = VisitorToken.token(hash: SHA256.hash(data: Array(hashed.utf8)))
+            .uuidString.lowercased()
         let profile = try await context.profile(of: customer)
         try await requireUnclaimed(reference, for: customer)
         try claims.admit(customer.rawValue, at: context.clocks.wall())
         try await context.records.register(
             profile,
-            also: [.reference(reference)],
+            // Where somebody has restored what the App Store sold, the token is theirs and stays so.
+            also: [.reference(reference), .token(token)],
             dedupeKey: RowKey("checkout claim", reference, profile.customer.id),
             at: await context.clocks.now()
         )
@@ -33,7 +37,7 @@ extension Checkouts {
         try await requireUnclaimed(reference, for: customer)
         let claimed = try await context.records.purchases(of: customer, in: environment)
             .map(\.record)
-            .filter { $0.payment?.reference == reference || $0.buyer?.value.reference == reference }
+            .filter { $0.bears(reference, token) }
         try await adopt(claimed, profile)
         return API.CheckoutClaim(
             customer: profile.customer.id,
@@ -71,5 +75,13 @@ extension Checkouts {
             ),
             at: await context.clocks.now()
         )
+    }
+}
+
+extension TollgateCore.Purchase {
+    /// Whether it was bought under a visitor's reference at Stripe, or their token in the App Store.
+    fileprivate func bears(_ reference: String, _ token: String) -> Bool {
+        payment?.reference == reference || buyer?.value.reference == reference
+            || periods.contains { $0.period.token == token }
     }
 }

@@ -1,3 +1,4 @@
+import AppStoreSimulator
 import Foundation
 import SandboxClock
 import Storage
@@ -195,6 +196,40 @@ struct SDKStoryTests {
             #expect(await app.billing.handleCheckoutReturn(cancel) == .confirmed)
             #expect(try await app.billing.getCoinBalance().balance == 100)
             #expect(app.billing.purchaseInbox.pending.isEmpty)
+        }
+    }
+
+    @Test("what a visitor bought is theirs once they sign in", arguments: Backend.allCases)
+    func aVisitorSignsIn(_ backend: Backend) async throws {
+        try await Shop.run(on: backend) { shop in
+            let app = try AppOnServer(shop.server, maximumStale: 36000)
+            app.connectBackend()
+            app.signIn(nil)
+            let page = try await app.billing.getBuyButton(id: "buy_coins_100").checkout()
+            _ = try await shop.stripe.pay(
+                checkoutSession: page.lastPathComponent,
+                email: "jenny@example.com"
+            )
+            await shop.server.tollgate.fetchWanted()
+            let token = VisitorPurchases(client: app.billing.client).accountToken()
+            let account = try await shop.server.appStore.createCustomer()
+            _ = try await shop.server.appStore.buy(
+                "com.example.app.pro.monthly",
+                customer: account.id,
+                appAccountToken: token.uuidString.lowercased()
+            )
+            #expect(try await shop.server.deliverNewestNotification().status == 200)
+            #expect(try await app.keys() == [])
+            app.signIn("ada")
+            await app.billing.customerDidChange()
+            await app.settled()
+            #expect(try await app.keys() == ["pro"])
+            #expect(try await app.billing.getCoinBalance().balance == 100)
+            // Who signs in after her has nothing of it.
+            app.signIn("bob")
+            await app.billing.reset()
+            #expect(try await app.keys() == [])
+            #expect(try await app.billing.getCoinBalance().balance == 0)
         }
     }
 }
