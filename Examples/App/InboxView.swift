@@ -70,8 +70,20 @@ struct StatedAge: Identifiable {
     }
 
     /// The ranges between the ages that the catalog tells apart, the youngest first.
-    static func choices(_ ages: [Int]) -> [StatedAge] {
-        zip([0] + ages, ages.map(Optional.some) + [nil]).map { StatedAge(atLeast: $0, below: $1) }
+    ///
+    /// Where a parent or guardian has declared a range, or it was checked, only what lies in it.
+    static func choices(_ consents: Consents) -> [StatedAge] {
+        let ages = consents.askedAges
+        let all = zip([0] + ages, ages.map(Optional.some) + [nil])
+        guard let declaration = consents.ageDeclaration, declaration != .selfDeclared else {
+            return all.map { StatedAge(atLeast: $0, below: $1) }
+        }
+        return all.compactMap { lower, upper in
+            let atLeast = max(lower, consents.statedAge ?? 0)
+            let below = [upper, consents.statedAgeBelow].compactMap { $0 }.min()
+            if let below, below <= atLeast { return nil }
+            return StatedAge(atLeast: atLeast, below: below)
+        }
     }
 }
 
@@ -88,7 +100,7 @@ struct AgeQuestion: View {
         } else if consents.isAgeMissing
             || (consents.isParentalConsentMissing && consents.isAgeUnclear)
         {
-            ForEach(StatedAge.choices(consents.askedAges)) { age in
+            ForEach(StatedAge.choices(consents)) { age in
                 Button(age.label) { Task { await shop.state(age) } }
             }
         } else if consents.isParentalConsentMissing {

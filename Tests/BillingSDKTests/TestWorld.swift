@@ -287,6 +287,13 @@ final class FakeServer: Sendable {
                     .init(document: $0.document, version: $0.version, acceptedAt: seconds * 1000)
                 }
                 if var age = said.age {
+                    // The customer's own word does not lead out of a guardian's.
+                    if consents.age?.declaration == "guardian_declared",
+                        [nil, "self_declared"].contains(age.declaration),
+                        let end = consents.age?.below, age.atLeast >= end
+                    {
+                        return Self.refusal(409, APIError.Code(rawValue: "age_declared"))
+                    }
                     age.statedAt = seconds * 1000
                     consents.age = age
                 }

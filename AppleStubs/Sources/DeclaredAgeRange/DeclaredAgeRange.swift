@@ -30,6 +30,15 @@ public struct AgeRangeService: Sendable {
         await MainActor.run {
             let ages = [threshold1, threshold2, threshold3].compactMap { $0 }
             _FakeAge.gates.append(ages)
+            if let range = _FakeAge.range {
+                return .sharing(
+                    range: AgeRange(
+                        lowerBound: range.lowerBound,
+                        upperBound: range.upperBound,
+                        ageRangeDeclaration: _FakeAge.declaration
+                    )
+                )
+            }
             guard let age = _FakeAge.age else { return .declinedSharing }
             return .sharing(
                 range: AgeRange(
@@ -46,6 +55,8 @@ public struct AgeRangeService: Sendable {
 @MainActor public enum _FakeAge {
     public static var age: Int?
     public static var declaration: AgeRangeService.AgeRangeDeclaration?
+    /// What is shared whatever was asked, as where the law sets the ages.
+    public static var range: ClosedRange<Int>?
     /// The ages of each call.
     public static var gates: [[Int]] = []
 }

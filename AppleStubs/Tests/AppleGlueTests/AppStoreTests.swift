@@ -216,6 +216,42 @@ extension OnePhone {
             #expect(_FakeAge.gates.count == 2)
         }
 
+        /// In some regions the law sets the ages: 10 to 15 lies on both sides of 13.
+        @Test func aRangeThatStraddlesTwoTiersIsTheLowerOneUntilTheCustomerSaysMore() async throws {
+            let app = TestApp()
+            app.server.world.withLock { $0.catalog.gates = .init(minimumAge: 13, ageTiers: [16]) }
+            (_FakeAge.gates, _FakeAge.range) = ([], 10...15)
+            _FakeAge.declaration = .guardianDeclared
+            defer { (_FakeAge.range, _FakeAge.declaration) = (nil, nil) }
+            let shared = try await app.billing.requestAge(in: UIViewController())
+            #expect(shared.statedAge == 10 && shared.statedAgeBelow == 16)
+            #expect(shared.isAgeUnclear && shared.isAgeMissing)
+            #expect(!shared.isTooYoung && shared.ageTier == nil)
+            // The system is asked again, since people grow older.
+            _ = try await app.billing.requestAge(in: UIViewController())
+            #expect(_FakeAge.gates == [[13, 16], [13, 16]])
+            let said = try await app.billing.stateAge(atLeast: 13, below: 16)
+            #expect(said.ageTier == 13 && !said.isAgeUnclear && !said.isAgeMissing)
+        }
+
+        @Test func thePersonsOwnWordDoesNotOverrideTheGuardians() async throws {
+            let app = TestApp()
+            app.server.world.withLock { $0.catalog.gates = .init(minimumAge: 13, ageTiers: [16]) }
+            (_FakeAge.age, _FakeAge.declaration) = (14, .guardianDeclared)
+            defer { (_FakeAge.age, _FakeAge.declaration) = (nil, nil) }
+            _ = try await app.billing.requestAge(in: UIViewController())
+            let error = await billingError { try await app.billing.stateAge(atLeast: 16) }
+            guard case .requestRefused(409, "age_declared", _)? = error else {
+                Issue.record("got \(String(describing: error))")
+                return
+            }
+            // Nor does what they share by themselves on another Apple account.
+            (_FakeAge.age, _FakeAge.declaration) = (30, .selfDeclared)
+            let consents = try await app.billing.requestAge(in: UIViewController())
+            #expect(consents.statedAge == 13 && consents.statedAgeBelow == 16)
+            #expect(consents.ageDeclaration == .guardianDeclared)
+        }
+
         // MARK: - Apple's sheets
 
         @Test func afterManagingSubscriptionsTheEntitlementsAreFresh() async throws {

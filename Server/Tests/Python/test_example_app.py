@@ -300,12 +300,15 @@ gates:
         process, backend = start_backend(demo["Tollgate"])
         app = App(demo["Tollgate"], backend)
 
-        def consents(name="careful"):
+        def session(name):
             token = login(backend, name)
             _, body, _ = post(
                 backend + "/customer-session", {}, headers={"Authorization": f"Bearer {token}"})
-            request = urllib.request.Request(demo["Tollgate"] + "/v1/consents", headers={
-                "Authorization": "Bearer " + json.loads(body)["clientSecret"]})
+            return {"Authorization": "Bearer " + json.loads(body)["clientSecret"]}
+
+        def consents(name="careful"):
+            request = urllib.request.Request(
+                demo["Tollgate"] + "/v1/consents", headers=session(name))
             with urllib.request.urlopen(request, timeout=20) as answer:
                 said = json.loads(answer.read())
             terms = {(one["document"], one["version"]) for one in said["terms"]}
@@ -356,6 +359,26 @@ gates:
             assert "Continue" not in app("wait", "You chose com.example.app.coins100 earlier")
             app("press", "Go on with it")
             assert "Continue" in app("wait", "You chose com.example.app.coins100 in the App Store")
+            app("press", "No, thank you")
+            app("gone", "You chose")
+            app("press", "Sign out")
+
+            # A guardian has declared a range that lies on both sides of 13: what is asked lies in it.
+            status, _, _ = post(demo["Tollgate"] + "/v1/consents", {
+                "terms": [{"document": "terms", "version": "2026-01"}],
+                "age": {"at_least": 10, "below": 16, "declaration": "guardian_declared"},
+            }, headers=session("ward"))
+            assert status == 200
+            app("wait", "Sign in")
+            app("sign-in", "ward")
+            app("wait", "0 coins")
+            app("promote", "com.example.app.coins100", "once")
+            screen = app("wait", "I am 13 to 15")
+            assert "I am 10 to 12" in screen
+            assert "or older" not in screen and "13 to 17" not in screen
+            app("press", "I am 13 to 15")
+            app("wait", "Ask a parent.")
+            assert consents("ward")[1] == (13, 16)
         finally:
             app.stop()
             process.terminate()

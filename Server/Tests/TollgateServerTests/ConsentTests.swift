@@ -153,12 +153,71 @@ struct ConsentTests {
                 _ = try await server.post("/v1/consents", as: session, body)
             }
             #expect(try await server.rowCounts()["journal"] == rows + 1)
+        }
+    }
+
+    @Test("A customer who reached none of the ages says so with 0")
+    func youngerThanAll() async throws {
+        try await TestServer.run { server in
+            let session = try await server.session(of: try await server.customer())
             let younger = try await server.post(
                 "/v1/consents",
                 as: session,
                 #"{"age":{"at_least":0,"below":13}}"#
             )
             #expect(younger.json["age"]["at_least"].integer == 0)
+        }
+    }
+
+    @Test("The customer's own word narrows what a guardian declared, and does not lead out of it")
+    func guardian() async throws {
+        try await TestServer.run { server in
+            let session = try await server.session(of: try await server.customer())
+            func say(_ age: String) async throws -> Answer {
+                try await server.post("/v1/consents", as: session, "{\"age\":{\(age)}}")
+            }
+            func range(_ answer: Answer) -> [Int64?] {
+                [answer.json["age"]["at_least"].integer, answer.json["age"]["below"].integer]
+            }
+            // Who said to be an adult is not one any more once a guardian says otherwise.
+            _ = try await say(#""at_least":18"#)
+            let guardians = #""at_least":10,"below":16,"declaration":"guardian_declared""#
+            #expect(range(try await say(guardians)) == [10, 16])
+            let rows = try await server.rowCounts()["journal"] ?? 0
+            for older in [#""at_least":16"#, #""at_least":18,"declaration":"self_declared""#] {
+                let refused = try await say(older)
+                #expect(refused.status == 409 && refused.code == "age_declared")
+            }
+            #expect(try await server.rowCounts()["journal"] == rows)
+            let narrowed = try await say(#""at_least":13,"below":18"#)
+            #expect(range(narrowed) == [13, 16])
+            #expect(narrowed.json["age"]["declaration"] == .null)
+            // The same range once more, as the system tells it at each launch, widens nothing.
+            #expect(range(try await say(guardians)) == [13, 16])
+            // Whoever checks it has the last word.
+            let checked = try await say(#""at_least":18,"declaration":"self_checked""#)
+            #expect(range(checked) == [18, nil])
+            #expect(checked.json["age"]["declaration"].string == "self_checked")
+        }
+    }
+
+    @Test("Years later the customer has grown older than the range that a guardian declared")
+    func grownUp() async throws {
+        try await TestServer.run { server in
+            let id = try await server.customer()
+            func say(_ age: String) async throws -> Answer {
+                try await server.post(
+                    "/v1/consents",
+                    as: server.session(of: id),
+                    "{\"age\":{\(age)}}"
+                )
+            }
+            _ = try await say(#""at_least":13,"below":16,"declaration":"guardian_declared""#)
+            await server.clock.advance(to: TestServer.start + 2 * 366 * 86_400_000)
+            #expect(try await say(#""at_least":18"#).code == "age_declared")
+            #expect(try await say(#""at_least":17"#).json["age"]["at_least"].integer == 17)
+            await server.clock.advance(to: TestServer.start + 3 * 366 * 86_400_000)
+            #expect(try await say(#""at_least":18"#).json["age"]["at_least"].integer == 18)
         }
     }
 

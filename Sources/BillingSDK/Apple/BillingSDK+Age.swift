@@ -15,7 +15,8 @@
         /// <https://developer.apple.com/documentation/declaredagerange/agerangeservice>
         ///
         /// In some regions the law sets the ages, so the range may begin and end elsewhere than at
-        /// ``Consents/askedAges``.
+        /// ``Consents/askedAges``. Where one of these lies inside it, ``Consents/isAgeUnclear`` stays true: ask
+        /// the customer, whose answer counts within the range.
         /// - Parameter viewController: over which Apple's sheet is shown.
         /// - Returns: what is on record then; ``Consents/isAgeMissing`` stays true where the person shares
         ///   nothing or is younger; ``Consents/isTooYoung`` tells the two apart.
@@ -35,7 +36,13 @@
             guard case .sharing(let range) = response,
                 let age = API.Consents.AgeStatement(range)
             else { return consents }
-            return try await ConsentCalls(client: client).record(API.ConsentsRequest(age: age))
+            do {
+                return try await ConsentCalls(client: client)
+                    .record(API.ConsentsRequest(age: age))
+            } catch BillingSDKError.requestRefused(_, "age_declared", _) {
+                // A parent or guardian has said otherwise, perhaps on another device.
+                return consents
+            }
         }
     }
 

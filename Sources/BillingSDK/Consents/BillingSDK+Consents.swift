@@ -26,12 +26,15 @@ extension BillingSDK {
 
     /// Records the age in years that the customer says to have reached; of several the newest counts.
     ///
+    /// It narrows what a parent or guardian declared, or what was checked, and does not lead out of that.
+    ///
     /// Example: somebody between 13 and 15 is `stateAge(atLeast: 13, below: 16)`.
     /// - Parameters:
     ///   - years: the age that they have reached; 0 where they are only known to be younger than `limit`.
     ///   - limit: the age that they say not to have reached; nil where that is unknown.
     /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in;
-    ///   ``BillingSDKError/requestRefused(status:code:message:)`` for an age that nobody has.
+    ///   ``BillingSDKError/requestRefused(status:code:message:)`` for an age that nobody has, and with code
+    ///   `age_declared` for one outside of what others declared.
     /// - Returns: what is on record then.
     @discardableResult
     public func stateAge(atLeast years: Int, below limit: Int? = nil) async throws -> Consents {

@@ -26,6 +26,13 @@ public struct Consents: Sendable {
 
     /// What `customer` has agreed to, and what the catalog asks for today.
     public func given(by customer: Customer.ID) async throws -> API.Consents {
+        try await read(customer).consents
+    }
+
+    private func read(
+        _ customer: Customer.ID
+    ) async throws -> (consents: API.Consents, ages: StatedAges) {
+        var ages = StatedAges()
         var consents = API.Consents(
             terms: [],
             required: API.RequiredConsents(records.history.current.gates)
@@ -39,9 +46,8 @@ public struct Consents: Sendable {
                 consents.terms.append(acceptance)
             }
             if var age = statement.age {
-                // The newest counts.
                 age.statedAt = said.stated.milliseconds
-                consents.age = age
+                ages.add(age)
             }
             if let isGiven = statement.parentalConsent {
                 consents.parentalConsent = .init(
@@ -53,7 +59,8 @@ public struct Consents: Sendable {
         consents.terms.sort {
             ($0.document, $0.acceptedAt ?? 0) < ($1.document, $1.acceptedAt ?? 0)
         }
-        return consents
+        consents.age = ages.counting
+        return (consents, ages)
     }
 
     /// Journals what `customer` agrees to, with the version and the server's time.
@@ -62,7 +69,8 @@ public struct Consents: Sendable {
     /// first acceptance stands.
     ///
     /// - Throws: refusals 400 for a document or version that no catalog of this server ever had, or
-    ///   an age that nobody has; 429 for the eleventh age, or the eleventh parental consent, within a day.
+    ///   an age that nobody has; 409 `age_declared`; 429 for the eleventh age, or the eleventh parental
+    ///   consent, within a day.
     public func record(
         _ request: API.ConsentsRequest,
         of customer: Customer.ID
@@ -80,15 +88,7 @@ public struct Consents: Sendable {
             let key = RowKey("consent", customer.rawValue, acceptance.document, acceptance.version)
             try await journal(statement, of: customer, dedupeKey: key)
         }
-        if var age = request.age {
-            age.statedAt = nil
-            var known = try await given(by: customer).age
-            known?.statedAt = nil
-            if age != known {
-                try await requireFew(customer, "age") { $0.age != nil }
-                try await journal(ConsentStatement(age: age), of: customer, named: "age")
-            }
-        }
+        if let age = request.age { try await record(age, of: customer) }
         if let isGiven = request.parentalConsent {
             let known = try await given(by: customer).parentalConsent?.isGiven
             // Nobody withdraws what was never given; what was given can be withdrawn at any time.
@@ -103,6 +103,30 @@ public struct Consents: Sendable {
             }
         }
         return try await given(by: customer)
+    }
+
+    /// Journals an age, unless the same was said last.
+    private func record(
+        _ age: API.Consents.AgeStatement,
+        of customer: Customer.ID
+    ) async throws {
+        let ages = try await read(customer).ages
+        var age = age
+        age.statedAt = await clocks.now().milliseconds
+        if let declared = ages.contradicted(by: age) {
+            let end = declared.below.map { ", below \($0)" } ?? ""
+            throw Refusal.conflict(
+                "age_declared",
+                "The age was declared by a parent or guardian, or checked: at least \(declared.atLeast)\(end). The customer's own word does not lead out of that range.",
+                param: "age"
+            )
+        }
+        age.statedAt = nil
+        var known = ages.newest(like: age)
+        known?.statedAt = nil
+        guard age != known else { return }
+        try await requireFew(customer, "age") { $0.age != nil }
+        try await journal(ConsentStatement(age: age), of: customer, named: "age")
     }
 
     /// - Throws: the refusal 400 for an age that nobody has.
