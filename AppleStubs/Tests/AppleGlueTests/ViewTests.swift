@@ -207,8 +207,42 @@ extension OnePhone {
             app.server.grant("premium", to: "cus_ada")
             _ = try await app.keys(forceRefresh: true)
             #expect(await eventually { host.update().texts == ["premium"] })
+            app.signIn(nil)
             await app.billing.reset()
             #expect(await eventually { host.update().texts == ["locked"] })
+        }
+
+        @Test func whoSignsInInPlaceOfAnotherIsNotLetIn() async throws {
+            let app = TestApp(maximumStale: 36000)
+            app.server.grant("premium", to: "cus_ada")
+            let screen = host(gated(app))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts == ["premium"] })
+            // Without a reset, and with a backend that takes its time.
+            let gate = Gate()
+            app.backend.withLock { ($0.customer, $0.gate) = ("cus_bob", gate) }
+            let change = Task { await app.billing.customerDidChange() }
+            #expect(await eventually { screen.update().first("ProgressView") != nil })
+            #expect(screen.update().texts.isEmpty)
+            gate.open()
+            await change.value
+            #expect(await eventually { screen.update().texts == ["locked"] })
+            // A session that is renewed for somebody else, without a word of the app's.
+            app.backend.withLock { ($0.customer, $0.gate) = ("cus_ada", nil) }
+            app.clock.advance(by: 1800)
+            _ = try await app.keys(forceRefresh: true)
+            #expect(await eventually { screen.update().texts == ["premium"] })
+        }
+
+        @Test func aBackendThatIsAwayLetsNobodyInInPlaceOfAnother() async throws {
+            let app = TestApp(maximumStale: 36000)
+            app.server.grant("premium", to: "cus_ada")
+            let screen = host(gated(app))
+            defer { screen.close() }
+            #expect(await eventually { screen.update().texts == ["premium"] })
+            app.backend.withLock { $0.failure = URLError(.notConnectedToInternet) }
+            await app.billing.customerDidChange()
+            #expect(await eventually { screen.update().texts.last == "Try again" })
         }
 
         @Test func aGateWithoutALockedViewHearsOfAPurchase() async throws {

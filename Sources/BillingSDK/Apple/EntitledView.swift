@@ -5,7 +5,7 @@
         /// Shows this view only to a customer who may use `lookupKey`, and `locked` to others.
         ///
         /// What is known already is shown at once; the view follows every change while it is on the
-        /// screen. Where there is no answer that can be trusted, it says so and offers another try.
+        /// screen, and asks anew as soon as the customer leaves. Where there is no answer that can be trusted, it says so and offers another try.
         /// It hides, it does not protect: what matters is checked by the app's backend too.
         /// - Parameters:
         ///   - lookupKey: the entitlement's key in the catalog.
@@ -67,8 +67,9 @@
             }
             .task(id: attempt) { await follow() }
             .task {
-                for await look in EntitlementListeners(client: billing.client).looks()
-                where look == .again {
+                for await look in EntitlementListeners(client: billing.client).looks() {
+                    // What one customer may see is not shown to the next one.
+                    if look == .customerLeft { access = .checking }
                     attempt += 1
                 }
             }
@@ -88,14 +89,17 @@
         private func follow() async {
             // Listen before asking, so that no change falls between.
             let updates = billing.entitlementUpdates
+            let stay = billing.client.stay
             do {
                 let isEntitled = try await billing.hasEntitlement(lookupKey: lookupKey)
-                if Task.isCancelled { return }
+                guard !Task.isCancelled, stay == billing.client.stay else { return }
                 access = isEntitled ? .granted : .refused
             } catch {
                 if !Task.isCancelled { access = .unknown }
             }
             for await entitlements in updates {
+                // Of a customer who has left; this view asks anew.
+                guard stay == billing.client.stay else { return }
                 let isEntitled = entitlements.contains { $0.lookupKey == lookupKey }
                 access = isEntitled ? .granted : .refused
             }

@@ -49,9 +49,15 @@
         private func follow() async {
             // Listen before asking, so that no change falls between.
             let updates = billing.entitlementUpdates
+            let stay = billing.client.stay
             let entitlements = (try? await billing.getActiveEntitlements()) ?? []
-            if !Task.isCancelled { show(entitlements) }
-            for await entitlements in updates { show(entitlements) }
+            guard !Task.isCancelled, stay == billing.client.stay else { return }
+            show(entitlements)
+            for await entitlements in updates {
+                // Of a customer who has left; this banner asks anew.
+                guard stay == billing.client.stay else { return }
+                show(entitlements)
+            }
         }
 
         private func show(_ entitlements: [Entitlement]) {
