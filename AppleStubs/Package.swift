@@ -76,6 +76,12 @@ let package = Package(
             dependencies: ["BillingSDK", "ExampleApp"] + stubs,
             swiftSettings: [asApple]
         ),
+        // The SDK's views as pages for a browser: tests look at them, and make pictures.
+        .executableTarget(
+            name: "ViewPictures",
+            dependencies: ["BillingSDK", "TollgateAPI", "TollgateCore"] + stubs,
+            swiftSettings: [asApple]
+        ),
         // Beside a module named UIKit, Testing would look for an overlay that only Apple has.
         .testTarget(
             name: "AppleGlueTests",

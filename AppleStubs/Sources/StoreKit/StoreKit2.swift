@@ -112,8 +112,8 @@ public struct Product: Identifiable, Sendable, Hashable {
     public let displayName: String
     public let displayPrice: String
     public let price: Decimal
-    public init(_stub id: String, price: Decimal = 0) {
-        self.id = id; displayName = id; displayPrice = "¥\(price)"; self.price = price
+    public init(_stub id: String, name: String? = nil, price: Decimal = 0) {
+        self.id = id; displayName = name ?? id; displayPrice = "¥\(price)"; self.price = price
     }
 
     public struct ProductType: RawRepresentable, Equatable, Hashable, Sendable {

@@ -114,6 +114,11 @@ public enum Edge: Int8, CaseIterable, Sendable {
 }
 public enum ColorScheme: CaseIterable, Sendable { case light, dark }
 public enum LayoutDirection: CaseIterable, Sendable { case leftToRight, rightToLeft }
+public enum DynamicTypeSize: Hashable, Comparable, CaseIterable, Sendable {
+    case xSmall, small, medium, large, xLarge, xxLarge, xxxLarge
+    case accessibility1, accessibility2, accessibility3, accessibility4, accessibility5
+    public var isAccessibilitySize: Bool { self >= .accessibility1 }
+}
 public struct HorizontalAlignment: Sendable {
     public static let leading = Self(), center = Self(), trailing = Self()
 }
@@ -142,9 +147,16 @@ public struct Text: View, _Primitive {
     public func foregroundColor(_ color: Color?) -> Text {
         var text = self; text.color = color; return text
     }
-    public func font(_ font: Font?) -> Text { self }
+    var ownFont: Font?
+    public func font(_ font: Font?) -> Text {
+        var text = self; text.ownFont = font; return text
+    }
     public func _node(_ env: _Env) -> _Node {
         let node = _Node("Text", text: s)
+        node.css = [
+            "font: var(--\((ownFont ?? env.font).n))",
+            "color: var(--\((color ?? env.foreground).name))",
+        ]
         node.contrast = env.contrast(of: color ?? env.foreground)
         node.isInButton = env.isInButton
         return node
@@ -272,7 +284,13 @@ extension View {
         width: CGFloat? = nil,
         height: CGFloat? = nil,
         alignment: Alignment = .center
-    ) -> some View { _mod("frame") }
+    ) -> some View {
+        _mod("frame") { _ in
+        } after: { node in
+            if let width { node.css.append("width: \(width)px") }
+            if let height { node.css.append("height: \(height)px") }
+        }
+    }
     nonisolated public func frame(
         minWidth: CGFloat? = nil,
         idealWidth: CGFloat? = nil,
@@ -281,19 +299,29 @@ extension View {
         idealHeight: CGFloat? = nil,
         maxHeight: CGFloat? = nil,
         alignment: Alignment = .center
-    ) -> some View { _mod(maxHeight == nil ? "frame" : "frame(maxHeight)") }
+    ) -> some View {
+        _mod(maxHeight == nil ? "frame" : "frame(maxHeight)") { _ in
+        } after: { node in
+            if let minWidth { node.css.append("min-width: \(minWidth)px") }
+            if let minHeight { node.css.append("min-height: \(minHeight)px") }
+        }
+    }
     nonisolated public func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View
-    { _mod("padding") }
+    { _mod("padding", after: { $0.css.append("padding: \(length ?? 16)px") }) }
     nonisolated public func foregroundColor(_ color: Color?) -> some View {
         _mod("foregroundColor", change: { $0.foreground = color ?? .primary })
     }
     nonisolated public func background<B: View>(_ background: B) -> some View {
-        _mod(
+        let color = background as? Color
+        return _mod(
             "background",
-            change: { if let color = background as? Color { $0.background = color } }
+            change: { if let color { $0.background = color } },
+            after: { if let color { $0.css.append("background: var(--\(color.name))") } }
         )
     }
-    nonisolated public func cornerRadius(_ radius: CGFloat) -> some View { _mod("cornerRadius") }
+    nonisolated public func cornerRadius(_ radius: CGFloat) -> some View {
+        _mod("cornerRadius", after: { $0.css.append("border-radius: \(radius)px") })
+    }
     nonisolated public func disabled(_ disabled: Bool) -> some View {
         _mod("disabled(\(disabled))") { _ in
         } after: {
@@ -309,7 +337,9 @@ extension View {
     nonisolated public func accessibilityElement(children: AccessibilityChildBehavior = .ignore)
         -> some View
     { _mod("accessibilityElement") }
-    nonisolated public func font(_ font: Font?) -> some View { _mod("font") }
+    nonisolated public func font(_ font: Font?) -> some View {
+        _mod("font", change: { $0.font = font ?? .body })
+    }
     nonisolated public func multilineTextAlignment(_ alignment: TextAlignment) -> some View {
         _mod("multilineTextAlignment")
     }
@@ -690,6 +720,7 @@ public struct EnvironmentValues {
     public var locale = Locale(identifier: "ja_JP")
     public var colorScheme = ColorScheme.light
     public var layoutDirection = LayoutDirection.leftToRight
+    public var dynamicTypeSize = DynamicTypeSize.large
 }
 
 // MARK: Stub renderer
@@ -698,6 +729,7 @@ public struct _Env {
     public var objects: [ObjectIdentifier: AnyObject] = [:]
     public var values = EnvironmentValues()
     var foreground = Color.primary
+    var font = Font.body
     /// What is behind, `nil` for the screen's own.
     var background: Color?
     var isInButton = false
@@ -807,6 +839,8 @@ public struct _Env {
     /// Of a text: how well it is seen, 1 to 21.
     public var contrast: Double?
     public var isInButton = false
+    /// How it looks in a browser's words.
+    var css: [String] = []
     /// Of a row: what is in it as it is seen.
     public var leftToRight: [_Node] = []
     public var onAppear: (@MainActor () -> Void)?

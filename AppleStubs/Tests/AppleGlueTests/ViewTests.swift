@@ -180,6 +180,16 @@ extension OnePhone {
             )
         }
 
+        @Test func inTheLargestTypeThePriceLiesBelowTheTitle() async throws {
+            let app = TestApp()
+            let view = try await app.billing.getBuyButton(id: "buy_btn_monthly").view()
+            for size in DynamicTypeSize.allCases {
+                let node = english(view.environment(\.dynamicTypeSize, size))
+                #expect((node.first("HStack") == nil) == size.isAccessibilitySize)
+                #expect(node.texts == ["Subscribe", "¥1,500 a month"])
+            }
+        }
+
         // MARK: - The gate
 
         private func gated(_ app: TestApp) -> some View {

@@ -23,18 +23,19 @@
         let button: BuyButton
         let action: (@MainActor () -> Void)?
         @State private var progress = Progress.ready
+        @Environment(\.dynamicTypeSize) private var typeSize
         @Environment(\.openURL) private var openURL
         @Environment(\.locale) private var locale
 
         var body: some View {
             VStack {
                 Button(action: press) {
-                    HStack {
-                        if progress == .working {
-                            ProgressView()
+                    // Side by side the largest letters would break words.
+                    VStack {
+                        if typeSize.isAccessibilitySize {
+                            VStack { label }
                         } else {
-                            Text(verbatim: title)
-                            if let price { Text(verbatim: price) }
+                            HStack { label }
                         }
                     }
                     .frame(minWidth: 44, minHeight: 44)
@@ -47,6 +48,15 @@
                         .multilineTextAlignment(.center)
                         .fixedSize(horizontal: false, vertical: true)
                 }
+            }
+        }
+
+        @ViewBuilder private var label: some View {
+            if progress == .working {
+                ProgressView()
+            } else {
+                Text(verbatim: title)
+                if let price { Text(verbatim: price) }
             }
         }
 

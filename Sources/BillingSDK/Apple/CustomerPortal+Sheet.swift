@@ -55,7 +55,10 @@
                         ) {
                             retry()
                         }
-                        Button(action: close) { Text(verbatim: texts[.portalClose]) }
+                        Button(action: close) {
+                            Text(verbatim: texts[.portalClose])
+                                .frame(minWidth: 44, minHeight: 44)
+                        }
                     }
                     .padding()
                 }

@@ -1,0 +1,1 @@
+../../../Tests/BillingSDKTests/TestWorld+Offerings.swift
