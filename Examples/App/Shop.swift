@@ -210,6 +210,8 @@ final class Shop: ObservableObject {
     func state(_ age: StatedAge) async {
         do {
             try await billing.stateAge(atLeast: age.atLeast, below: age.below)
+        } catch BillingSDKError.requestRefused(_, "age_declared", _) {
+            message = "A parent or guardian has said how old you are."
         } catch {
             message = "That could not be recorded. Try again."
         }

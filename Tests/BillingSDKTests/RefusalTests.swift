@@ -43,6 +43,9 @@ import TollgateAPI
             _ = try await $0.billing.getPurchaseReadiness(isSetUp: true)
         },
         Call(testDescription: "stateAge") { _ = try await $0.billing.stateAge(atLeast: 18) },
+        Call(testDescription: "recordParentalConsent") {
+            _ = try await $0.billing.recordParentalConsent(true)
+        },
         Call(testDescription: "submit", hasSession: false) {
             try await $0.billing.submit(signedTransaction: "e30.e30.c2ln")
         },

@@ -14,7 +14,7 @@ extension _Env {
             .VStack, .List, .ScrollView { display: flex; flex-direction: column; align-items: center; gap: 8px; }
             .HStack { display: flex; align-items: center; justify-content: center; gap: 8px; }
             .List { align-items: stretch; text-align: start; }
-            .Text { text-align: center; overflow-wrap: anywhere; }
+            .Text { text-align: center; align-content: center; overflow-wrap: anywhere; }
             button { all: unset; display: flex; justify-content: center; align-items: center; }
             button[disabled] { opacity: 0.35; }
             .ProgressView { width: 20px; height: 20px; border: 3px solid var(--secondary); border-radius: 50%; }
