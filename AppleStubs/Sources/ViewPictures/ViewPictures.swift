@@ -133,7 +133,9 @@ import TollgateAPI
         guard let page = URL(string: "https://example.com") else { return [] }
         let (well, away, nobody) = (app(), app(.unreachable), app())
         nobody.signIn(nil)
-        let button = { LoadedBuyButton(id: "buy_btn_monthly", billing: $0) }
+        let button = { (billing: BillingSDK) in
+            LoadedBuyButton(id: "buy_btn_monthly", billing: billing)
+        }
         return [
             ("buy-button", AnyView(button(well.billing))),
             ("buy-button-failed", AnyView(button(away.billing))),
