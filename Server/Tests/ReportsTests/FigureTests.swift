@@ -167,6 +167,13 @@ struct FigureTests {
                 [trial, .period("a", of: "1", from: 207, to: 238, revoked: 210)], [1, 0, 0, 1]
             ),
             (
+                "another plan took its place in the instant in which it began",
+                [
+                    .period("t", of: "1", from: 200, to: 207, trial: true, upgraded: 203),
+                    .period("y", of: "1", from: 200, to: 565, product: "app.yearly"),
+                ], [1, 1, 0, 0]
+            ),
+            (
                 "it goes on",
                 [.period("t", of: "1", from: 499.5, to: 506.5, trial: true)], [1, 0, 1, 0]
             ),

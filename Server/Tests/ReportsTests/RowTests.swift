@@ -33,6 +33,22 @@ struct RowTests {
         #expect(rows.coins.last?.at == .day(50))
     }
 
+    // https://developer.apple.com/documentation/appstoreserverapi/transactionreason
+    @Test("an upgrade is bought, a downgrade is renewed", arguments: [20.0, 31.0])
+    func upgrade(_ day: Double) {
+        let rows = Shop.rows(
+            Purchase(
+                key: .appStore("1"),
+                joining: [
+                    .period("a", of: "1", from: 0, to: 31),
+                    .period("b", of: "1", from: day, to: day + 365, product: "app.yearly"),
+                    .period("c", of: "1", from: day + 365, to: day + 730, product: "app.yearly"),
+                ]
+            )
+        )
+        #expect(rows.sales.map(\.isRenewal) == [false, day == 31, true])
+    }
+
     @Test("a part of a price that is given back is a part of the amount, and ends nothing whole")
     func partialRefund() {
         var facts = [Fact.period("a", of: "1", from: 0, to: 31)]

@@ -497,7 +497,29 @@ struct AppStoreBoundaryTests {
         ),
     ]
 
-    static let stories = revocations + reaches + shares + failures + receipts + ahead
+    /// RULES §2.1: plans that begin in one instant.
+    static let atOnce = [
+        Story(
+            testDescription: "a plan that is replaced in the instant in which it began gives nothing",
+            facts: [.paid("p1", 0, 30, said: 5, upgraded: true), .paid("y", 0, 365, Shop.yearly)],
+            expected: [.off(1), .archive(1, .payment), .archive(364, .payment)],
+            coins: 0
+        ),
+        Story(
+            testDescription: "so it does where its line item has the later name",
+            facts: [.paid("z", 0, 30, said: 0, upgraded: true), .paid("y", 0, 365, Shop.yearly)],
+            expected: [.off(1), .archive(1, .payment), .archive(364, .payment)],
+            coins: 0
+        ),
+        Story(
+            testDescription: "as long as nothing says that it was upgraded, it runs",
+            facts: [.paid("p1", 0, 30), .paid("y", 0, 365, Shop.yearly)],
+            expected: [.on(1, .payment), .archive(1, .payment)]
+        ),
+    ]
+
+    static let stories =
+        revocations + reaches + shares + failures + receipts + ahead + atOnce
 
     @Test("access follows the rules to the millisecond", arguments: stories)
     func access(_ story: Story) { expect(story) }

@@ -57,6 +57,22 @@ struct EffectivePeriodTests {
             ]
         ),
         Case(
+            testDescription: "another plan takes its place in the instant in which it began",
+            facts: [
+                .paid("b", 0, 30, said: 2, upgraded: true), .paid("a", 0, 365, Shop.yearly),
+            ],
+            rows: [Row(id: "b", end: 0), Row(id: "a", end: 365)]
+        ),
+        Case(
+            testDescription: "two plans take each other's place in one instant, and a third later",
+            facts: [
+                .paid("a", 0, 30, said: 20, upgraded: true),
+                .paid("b", 0, 365, Shop.yearly, said: 20, upgraded: true),
+                .paid("c", 10, 40),
+            ],
+            rows: [Row(id: "a", end: 0), Row(id: "b", end: 10), Row(id: "c", end: 40)]
+        ),
+        Case(
             testDescription:
                 "a receipt repeats the date of a refund that was taken back before an upgrade",
             facts: [

@@ -40,7 +40,8 @@ public struct AppStoreRows: StoreRows {
                 offer: offer,
                 purchased: period.start,
                 at: period.start,
-                isRenewal: isPlan && index > 0 && !effective.isAddition,
+                isRenewal: isPlan && index > 0 && !effective.isAddition
+                    && !effective.isUpgrade(from: periods[index - 1]),
                 isAfterOneYear: isPlan && service.isAfterOneYear,
                 isFamilyShared: period.isFamilyShared,
                 customer: buyer,
@@ -48,7 +49,7 @@ public struct AppStoreRows: StoreRows {
             )
             rows.sales.append(sale)
             if !period.isFamilyShared { rows.sales += Self.refunds(of: sale, effective) }
-            guard isPlan, effective.end != period.start || effective.revoked != nil,  // RULES §2.14
+            guard isPlan, effective.hasBegun || effective.revoked != nil,
                 let end = period.end
                     ?? product.known?.duration?.adding(to: period.start.milliseconds)
                     .map({ Instant(milliseconds: $0) })
@@ -127,6 +128,14 @@ public struct AppStoreRows: StoreRows {
 }
 
 extension EffectivePeriod {
+    /// Whether it took the place of a plan that was running: the customer bought it, and nothing renewed.
+    ///
+    /// https://developer.apple.com/documentation/appstoreserverapi/transactionreason
+    fileprivate func isUpgrade(from last: EffectivePeriod) -> Bool {
+        last.period.product != period.product && last.end == period.start
+            && last.period.end.map { period.start < $0 } ?? false
+    }
+
     /// When all of its money went back; `nil`: it did not.
     fileprivate var refundedInWhole: Instant? {
         (period.revokedShare ?? 100_000) >= 100_000 ? revoked : nil

@@ -81,6 +81,7 @@ extension AppStoreRecord {
     private func replacement(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
         let period = record.period
         guard period.kind == .autoRenewable, let end = period.end else { return nil }
+        guard !isReplacedAtOnce(record) else { return period.start }
         let next = ordered.first {
             $0.period.start > period.start && !$0.period.isAddition(to: period)
         }?.period

@@ -67,7 +67,11 @@ extension AppStoreRecord {
     func neverBegan(_ record: PeriodRecord) -> Bool {
         let period = record.period
         guard period.kind == .autoRenewable else { return false }
-        if let upgraded = record.upgradedBy, upgraded <= period.start { return true }
+        if let upgraded = record.upgradedBy, upgraded <= period.start,
+            !isReplacedAtOnce(record)
+        {
+            return true
+        }
         guard let charged = record.chargedAhead else { return false }
         return periods.contains {
             let other = $0.period
@@ -76,6 +80,23 @@ extension AppStoreRecord {
                 && other.start < period.start
         }
     }
+
+    /// Whether another plan took a period's place in the instant in which it began (RULES §2.1).
+    func isReplacedAtOnce(_ record: PeriodRecord) -> Bool {
+        let period = record.period
+        guard record.upgradedBy != nil else { return false }
+        return periods.contains { other in
+            let next = other.period
+            return next.kind == .autoRenewable && next.start == period.start
+                && next.product != period.product && next.additionalReason == nil
+                && record.placeInInstant < other.placeInInstant
+        }
+    }
+}
+
+extension PeriodRecord {
+    /// Orders periods that begin in one instant: what was upgraded comes before what took its place.
+    var placeInInstant: (Int, String) { (upgradedBy == nil ? 1 : 0, period.id) }
 }
 
 /// What says that a period runs although another purchase took its place.

@@ -2,7 +2,7 @@
 extension AppStoreRecord {
     /// Returns the earliest end of a period by all rules (RULES §2.1, §2.5, §8).
     func end(of record: PeriodRecord, in ordered: [PeriodRecord]) -> Instant? {
-        guard !neverBegan(record) else { return record.period.start }
+        guard !neverBegan(record), !isReplacedAtOnce(record) else { return record.period.start }
         var end = earlier(record.period.end, revocation(of: record))
         end = earlier(end, record.upgraded)
         guard record.period.kind == .autoRenewable else { return end }

@@ -12,6 +12,8 @@ public struct EffectivePeriod: Hashable, Sendable {
     /// back because the customer switched to a bundle (RULES §2.12), or gave back only the time that a
     /// change of plan left, without saying how much that is (RULES §2.13).
     public var revoked: Instant?
+    /// Whether it began; a renewal that was charged ahead may not have (RULES §2.14).
+    public var hasBegun: Bool
     /// Whether it adds seats to a period that another transaction represents (RULES §2.11).
     public var isAddition: Bool
     /// The refunds of some of its `period.quantity` seats, before it was revoked as a whole if it was
@@ -36,6 +38,7 @@ extension AppStoreRecord {
                     buyer: buyer,
                     end: end(of: record, in: ordered),
                     revoked: isKept ? nil : revocation(of: record),
+                    hasBegun: !neverBegan(record),
                     isAddition: ordered.contains { record.period.isAddition(to: $0.period) }
                 )
                 effective.seatRefunds = record.seatRefunds.filter { refund in

@@ -58,19 +58,19 @@ extension AppStoreRecord {
         return ordered.contains(where: neverBegan) ? ordered.filter { !neverBegan($0) } : ordered
     }
 
-    /// By start, then by id.
+    /// By start; of one instant what was upgraded first, then by id.
     var orderedPeriods: [PeriodRecord] {
         (periods.contains(where: isRepeated) ? periods.filter { !isRepeated($0) } : periods).inOrder
     }
 }
 
 extension [PeriodRecord] {
-    /// By start, then by id: mostly as they are kept, and then nothing is copied.
+    /// By start and place in its instant: mostly as they are kept, and then nothing is copied.
     fileprivate var inOrder: [PeriodRecord] {
         // What a record says of its period is put together anew at each look.
         let places = map { record in
-            let period = record.period
-            return (period.start, period.id)
+            let (rank, id) = record.placeInInstant
+            return (record.period.start, rank, id)
         }
         guard zip(places, places.dropFirst()).contains(where: { $0 > $1 }) else { return self }
         return indices.sorted { places[$0] < places[$1] }.map { self[$0] }
