@@ -101,6 +101,24 @@ struct ReceiptIntakeTests {
     }
 
     @Test(
+        "what is bought once counts from its first purchase, which a restore dates anew",
+        arguments: [("lifetime", true), ("pass", true), ("coins", true), ("monthly", false)]
+    )
+    func restored(_ product: String, isBoughtOnce: Bool) async throws {
+        let first = Self.purchased - 90 * 86_400_000
+        let entry = Self.entry([
+            "product_id": product, "original_purchase_date_ms": "\(first)",
+            "expires_date_ms": nil, "web_order_line_item_id": nil,
+        ])
+        let facts = Self.facts(try await Self.receipt([entry]))
+        guard case .period(let period)? = facts.first?.statement else {
+            Issue.record("no period of \(product)")
+            return
+        }
+        #expect(period.start.milliseconds == (isBoughtOnce ? first : Self.purchased))
+    }
+
+    @Test(
         "what expires, has a line item or a group renews, whatever the catalog calls it",
         arguments: [
             ["expires_date_ms": "1769904000000"], ["web_order_line_item_id": "99"],

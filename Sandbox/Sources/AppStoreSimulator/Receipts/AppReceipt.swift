@@ -42,9 +42,10 @@ struct AppReceipt: Sendable {
             attribute(19, .utf8("1.0")),
             attribute(21, .ia5("")),
         ]
+        let receipt = LegacyReceipt(world: world)
         attributes += world.transactionsOf(customer.id)
             .filter { $0.kind != .consumable || !$0.isFinished }
-            .map { attribute(17, inApp($0)) }
+            .map { attribute(17, inApp($0, bought: receipt.purchaseDate(of: $0))) }
         let payload = DERValue.set(attributes).bytes
         let signature = try authority.signingKey.signature(for: Data(payload))
         let leaf = try Certificate(
@@ -116,7 +117,7 @@ struct AppReceipt: Sendable {
         .sequence([.integer(type), .integer(1), .octets(raw)])
     }
 
-    private static func inApp(_ transaction: Transaction) -> DERValue {
+    private static func inApp(_ transaction: Transaction, bought: Int64) -> DERValue {
         func date(_ instant: Int64?) -> DERValue {
             .ia5(instant.map(LegacyDate.rfc3339) ?? "")
         }
@@ -127,7 +128,7 @@ struct AppReceipt: Sendable {
             attribute(1701, .integer(Int64(transaction.quantity))),
             attribute(1702, .utf8(transaction.productID)),
             attribute(1703, .utf8(transaction.id)),
-            attribute(1704, date(transaction.purchaseDate)),
+            attribute(1704, date(bought)),
             attribute(1705, .utf8(transaction.originalID)),
             attribute(1706, date(transaction.originalPurchaseDate)),
             attribute(1708, date(transaction.expiresDate)),

@@ -24,7 +24,7 @@ struct LegacyReceipt {
             "transaction_id": transaction.id, "original_transaction_id": transaction.originalID,
             "in_app_ownership_type": transaction.ownership.rawValue,
         ]
-        entry.merge(LegacyDate.entries("purchase_date", transaction.purchaseDate)) { $1 }
+        entry.merge(LegacyDate.entries("purchase_date", purchaseDate(of: transaction))) { $1 }
         entry.merge(
             LegacyDate.entries("original_purchase_date", transaction.originalPurchaseDate)
         ) { $1 }
@@ -59,6 +59,18 @@ struct LegacyReceipt {
         case .introductory, .winBack, nil: break
         }
         return entry
+    }
+
+    /// The purchase date that a receipt has: a restore dates an unlock anew, and leaves its original
+    /// purchase date as it was.
+    ///
+    /// Receipt Validation Programming Guide, *Purchase Date*: "For a transaction that restores a previous
+    /// transaction, the purchase date is the date of the restoration."
+    func purchaseDate(of transaction: Transaction) -> Int64 {
+        guard transaction.kind == .nonConsumable,
+            let restored = world.customers[transaction.customer]?.restored
+        else { return transaction.purchaseDate }
+        return max(restored, transaction.purchaseDate)
     }
 
     /// `pending_renewal_info`, one entry per subscription.

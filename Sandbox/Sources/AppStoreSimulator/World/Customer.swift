@@ -17,12 +17,14 @@ extension SimulatedAppStore {
         /// Accounts of one family share what is shareable.
         public var family: String?
         var transactionIDs: [String] = []
+        /// When a device restored last, UNIX milliseconds; `nil`: never.
+        var restored: Int64?
 
         enum CodingKeys: String, CodingKey {
             case id
             case appAccountToken = "app_account_token"
             case appTransactionID = "app_transaction_id"
-            case storefront, downloaded
+            case storefront, downloaded, restored
             case preordered = "preorder_date"
             case billingFails = "billing_fails"
             case family

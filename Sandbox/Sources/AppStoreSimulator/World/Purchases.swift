@@ -215,6 +215,7 @@ enum Purchases {
         at now: Int64
     ) throws(Refusal) -> [Transaction] {
         _ = try world.customer(id)
+        world.customers[id]?.restored = now
         let current = world.transactionsOf(id).filter { isCurrent(world, $0) }
         return current.map { restore(&world, $0, at: now) }
     }

@@ -25,7 +25,10 @@ extension AppStore {
             public let originalTransactionID: String
             public let productID: String
             public let quantity: Int
+            /// Of what was restored, when it was restored.
             public let purchaseDate: Int64
+            /// Of a subscription, when it began.
+            public let originalPurchaseDate: Int64?
             /// Absent for what does not expire, and in some receipts of iOS 6.
             public let expiresDate: Int64?
             public let cancellationDate: Int64?
@@ -103,6 +106,7 @@ extension AppStore.VerifiedReceipt.Purchase {
             LegacyField.text("original_transaction_id", in: json) ?? transactionID
         productID = product
         purchaseDate = purchased
+        originalPurchaseDate = LegacyField.date("original_purchase_date", in: json)
         quantity = LegacyField.integer("quantity", in: json).flatMap { Int(exactly: $0) } ?? 1
         expiresDate = LegacyField.date("expires_date", in: json)
         cancellationDate = LegacyField.date("cancellation_date", in: json)

@@ -106,11 +106,11 @@ public enum AppStoreReceiptTranslator {
     ) -> ReceiptStatement {
         let source = "receipt:\(purchase.transactionID)"
         let body = purchase.body
-        let start = Instant(milliseconds: purchase.purchaseDate)
-        let known = entry(purchase.productID, start)
         let renews =
             purchase.expiresDate != nil || purchase.webOrderLineItemID != nil
             || purchase.subscriptionGroupIdentifier != nil
+        var start = Instant(milliseconds: purchase.purchaseDate)
+        let known = entry(purchase.productID, start)
         let kind: Period.Kind
         switch known?.kind {
         case _ where renews: kind = .autoRenewable
@@ -132,6 +132,9 @@ public enum AppStoreReceiptTranslator {
             ?? (known?.kind == .autoRenewable
                 ? known?.duration?.adding(to: purchase.purchaseDate) : nil)
         let isSubscription = kind == .autoRenewable
+        if !isSubscription, let first = purchase.originalPurchaseDate {
+            start = min(start, Instant(milliseconds: first))
+        }
         let key = key(purchase.originalTransactionID)
         let period = Period(
             id: isSubscription

@@ -117,6 +117,8 @@ extension Play {
         let store = world.appStore
         switch act {
         case .postReceipt(let which, let mode):
+            // StoreKit 1 restores into the receipt.
+            if mode == "restored" { _ = try await store.restore(customer: account) }
             let receipt: String
             if let which {
                 let id = try await transaction(which, of: account).id
