@@ -26,7 +26,7 @@ parts=(
     "sqlite     1000    50  SIGKILLs on SQLite"
     "postgres   1000    50  SIGKILLs on PostgreSQL"
     "failovers    20     4  failovers to a synchronous standby"
-    "planted      65     5  planted bugs, each in whole worlds"
+    "planted      69     5  planted bugs, each in whole worlds"
     "orders      200    20  random orders of every scenario, on both databases"
     "mutants       6     1  parts in which nine of ten changed operators are noticed"
     "facts   1000000 250000 random orders of random facts"

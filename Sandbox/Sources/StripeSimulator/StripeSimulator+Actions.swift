@@ -35,6 +35,7 @@ extension StripeSimulator {
     /// - Parameters:
     ///   - card: a test card's number.
     ///   - amount: what the payer likes to give, where the price leaves it to them.
+    ///   - prices: of products that the payer adds to the order, as the team cross-sells them.
     ///   - passesChallenge: whether the bank's challenge is passed, if there is one.
     /// - Throws: `Refusal`, if there is no such session or it is not open.
     public func pay(
@@ -43,6 +44,7 @@ extension StripeSimulator {
         email: String? = nil,
         name: String? = nil,
         amount: Int? = nil,
+        adding prices: [String] = [],
         passesChallenge: Bool = true
     ) async throws -> PaymentOutcome {
         var details = CardDetails(card: try testCard(card))
@@ -59,6 +61,7 @@ extension StripeSimulator {
             }
             var form = CheckoutForm(details: details)
             form.amount = amount
+            form.added = prices
             var outcome = try CheckoutSessions.pay(&world, session: id, form)
             if outcome == .requiresAuthentication, passesChallenge {
                 form.isAuthenticated = true

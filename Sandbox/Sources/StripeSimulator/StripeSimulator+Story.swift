@@ -203,6 +203,10 @@ struct StoryComparison {
             add("open_checkout", customer, details)
         }
         if status == "complete" {
+            let sold = session["_line_items"].elements.count
+            if let old, sold > old["_line_items"].elements.count {
+                return remark("a Checkout Session to which the payer adds a product is paid")
+            }
             let isLatest =
                 after.all(.checkoutSession).last {
                     $0["customer"].reference == customer

@@ -13,6 +13,8 @@ struct CheckoutForm: Hashable, Sendable {
     var savesCard = false
     /// What the payer likes to give, in minor units, where the price leaves it to them.
     var amount: Int?
+    /// The prices of products that the payer adds to the order.
+    var added: [String] = []
     /// The answer to the bank's challenge, once it was asked.
     var isAuthenticated = false
 }
@@ -32,6 +34,7 @@ extension CheckoutSessions {
             )
         }
         session = try choose(&world, form.amount, for: session)
+        session = try add(&world, form.added, to: session)
         let method = PaymentMethods.add(&world, form.details)
         switch session["mode"].text {
         case "subscription": return try startSubscription(&world, session, form, method: method)

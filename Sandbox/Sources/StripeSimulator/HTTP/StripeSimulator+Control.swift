@@ -235,6 +235,7 @@ extension StripeSimulator {
         let email = try body.string("email")
         let name = try body.string("name")
         let amount = try body.int("amount")
+        let added = try body.strings("add") ?? []
         let passes = try body.bool("passes_challenge") ?? true
         try body.finish()
         let outcome = try await pay(
@@ -243,6 +244,7 @@ extension StripeSimulator {
             email: email,
             name: name,
             amount: amount,
+            adding: added,
             passesChallenge: passes
         )
         switch outcome {

@@ -117,7 +117,12 @@ enum PaymentIntents {
             isHeld ? "payment_intent.amount_capturable_updated" : "payment_intent.succeeded",
             done
         )
-        if !isHeld { InvoicePayments.creditInPart(&world, id) }
+        if isHeld {
+            let customer = intent["customer"].string
+            world.schedule(.expireHold(id), at: world.now(for: customer) + hold, for: customer)
+        } else {
+            InvoicePayments.creditInPart(&world, id)
+        }
         if PaymentMethods.card(of: method).disputeReason != nil {
             let customer = intent["customer"].string
             world.schedule(
@@ -127,6 +132,22 @@ enum PaymentIntents {
             )
         }
         return .succeeded
+    }
+
+    /// The seconds for which a card's money is held.
+    ///
+    /// https://docs.stripe.com/payments/place-a-hold-on-a-payment-method: seven days where the payer is
+    /// there.
+    private static let hold = 7 * 86_400
+
+    /// Lets go of money that nobody captured: the payment is canceled.
+    static func expireHold(_ world: inout World, _ id: String) {
+        guard let intent = world.get(.paymentIntent, id),
+            intent["status"].string == "requires_capture"
+        else { return }
+        let charge = world.get(.charge, intent["latest_charge"].reference) ?? .null
+        world.emit("charge.expired", charge)
+        cancel(&world, id, reason: "automatic")
     }
 
     private static func decline(

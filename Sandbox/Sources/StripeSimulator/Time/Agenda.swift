@@ -12,6 +12,7 @@ struct Agenda: Hashable, Codable, Sendable {
         case openDispute(charge: String)
         case announceRenewal(subscription: String)
         case settlePayment(String)
+        case expireHold(String)
         case expireUpdate(subscription: String)
         case advanceSchedule(String)
         case announceScheduleEnd(String)

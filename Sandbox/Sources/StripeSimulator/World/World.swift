@@ -206,6 +206,7 @@ extension World {
         case .openDispute(let id): Disputes.open(&self, on: id)
         case .announceRenewal(let id): Previews.announceRenewal(&self, of: id)
         case .settlePayment(let id): PaymentIntents.settlePayment(&self, id)
+        case .expireHold(let id): PaymentIntents.expireHold(&self, id)
         case .expireUpdate(let id): PendingUpdates.expire(&self, of: id)
         case .advanceSchedule(let id): SubscriptionSchedules.advanceIfDue(&self, id)
         case .announceScheduleEnd(let id): SubscriptionSchedules.announceEnd(&self, of: id)

@@ -100,8 +100,8 @@ extension Scenario.Step {
         case .stripe(let act):
             switch act {
             case .checkout(let order, _, _, _), .openCheckout(let order),
-                .subscribe(let order, _, _, _):
-                [order.product] + order.with
+                .subscribe(let order, _, _, _), .invoice(let order):
+                [order.product] + order.with + order.adds
             case .change(let product, _), .addItem(let product, _): [product]
             case .schedule(let phases, _): phases.map(\.product)
             default: []

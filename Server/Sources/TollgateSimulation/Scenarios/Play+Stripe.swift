@@ -1,4 +1,5 @@
 import Foundation
+import StripeConnector
 import StripeSimulator
 import TollgateCore
 
@@ -33,7 +34,13 @@ extension Play {
         case .unpause: try await post(customer, "resume", [])
         case .schedule(let phases, let end): try await schedule(phases, end, customer)
         case .endTrial: try await update(customer, [("trial_end", "now")])
-        case .refund(let amount): try await stripe.refund(customer: customer, amount: amount)
+        case .capture: try await settleHold("capture", of: customer)
+        case .release: try await settleHold("cancel", of: customer)
+        case .invoice(let order): try await sell(order, toCustomer: customer)
+        case .payPart(let amount, let card):
+            try await pay(amount, with: card, ofInvoiceOf: customer)
+        case .refund(let amount, let charge):
+            try await refund(amount, ofCharge: charge, of: customer)
         case .dispute:
             let charge = try await newest("/v1/charges", "customer=\(customer)&limit=1")
             try await stripe.dispute(charge: charge)
@@ -138,6 +145,13 @@ extension Play {
             form.append(("discounts[0][coupon]", coupon["id"] as? String ?? ""))
         }
         if order.makesInvoice { form.append(("invoice_creation[enabled]", "true")) }
+        if order.holds { form.append(("payment_intent_data[capture_method]", "manual")) }
+        if let line = form.first(where: { $0.0 == "line_items[0][price]" }), !order.adds.isEmpty {
+            // As this server opens a page: its words do not name what a buyer adds there.
+            let words = "\(line.1):\(order.quantity)"
+            form.append(("metadata[\(StripeTranslator.linesKey)]", words))
+        }
+        additions[person.name] = try order.adds.map { try price($0) }
         let session = try await call("POST", "/v1/checkout/sessions", form)
         sessions[person.name] = session["id"] as? String
     }
@@ -154,6 +168,7 @@ extension Play {
         let outcome = try await world.stripe.pay(
             checkoutSession: session,
             card: card,
+            adding: additions[step.customer] ?? [],
             passesChallenge: passesChallenge
         )
         let word: String

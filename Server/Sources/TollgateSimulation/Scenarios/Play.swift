@@ -53,6 +53,8 @@ struct Play {
     var googlePlay: GooglePlayStage?
     /// The latest Checkout Session of each customer.
     var sessions: [String: String] = [:]
+    /// The prices that each customer adds on the page of that session.
+    var additions: [String: [String]] = [:]
     /// The coins that were spent for each customer.
     private var spent: [ScenarioCustomer: Int64] = [:]
     private var checks: [Recording.Check] = []

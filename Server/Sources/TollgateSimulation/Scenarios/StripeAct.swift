@@ -35,8 +35,14 @@ public enum StripeAct: Hashable, Sendable {
     /// The subscription follows a schedule from its present period on.
     case schedule([Phase], end: String)
     case endTrial
-    /// In minor units; `nil`: what is left of it.
-    case refund(amount: Int?)
+    /// The money that a Checkout page holds is taken, or let go.
+    case capture, release
+    /// An invoice that is no plan's is sent.
+    case invoice(Order)
+    /// A part of the newest open invoice is paid, by a payment of its own.
+    case payPart(amount: Int, card: String)
+    /// In minor units; `nil`: what is left of it. Of the charge with a number, from 1; `nil`: the latest.
+    case refund(amount: Int?, charge: Int? = nil)
     case dispute
     case closeDispute(isWon: Bool)
     /// The newest dispute, an inquiry, becomes a chargeback.
@@ -50,7 +56,7 @@ public enum StripeAct: Hashable, Sendable {
     /// Whether the customer orders something.
     var isOrder: Bool {
         switch self {
-        case .checkout, .openCheckout, .subscribe: true
+        case .checkout, .openCheckout, .subscribe, .invoice: true
         default: false
         }
     }
@@ -81,6 +87,10 @@ public enum StripeAct: Hashable, Sendable {
         public var cancelAt: Int64?
         /// Products that are bought once, beside it.
         public var with: [String] = []
+        /// Products that the buyer adds on the Checkout page, one of each.
+        public var adds: [String] = []
+        /// Whether the Checkout page only holds the money.
+        public var holds = false
         /// A coupon, in percent; only on the Checkout page.
         public var percentOff: Int?
         /// Whether the coupon is for every invoice, not for the first only.
@@ -97,7 +107,7 @@ public enum StripeAct: Hashable, Sendable {
         "confirm_payment", "void_invoice", "mark_uncollectible", "card", "remove_card", "cancel",
         "resume", "change", "quantity", "add_item", "pause", "unpause", "pause_collection",
         "resume_collection", "send_invoice", "charge_automatically", "remove_discount", "schedule",
-        "end_trial", "refund", "dispute", "close_dispute", "escalate_dispute", "delete_customer",
+        "end_trial", "capture", "release", "invoice", "pay_part", "refund", "dispute", "close_dispute", "escalate_dispute", "delete_customer",
         "resend", "silence", "speak",
     ]
 
@@ -186,7 +196,19 @@ extension ScenarioReading {
                 end: word(&fields, "end_behavior", of: ["release", "cancel"]) ?? "release"
             )
         case "end_trial": .endTrial
-        case "refund": .refund(amount: number(&fields, "amount", in: 1...99_999_999))
+        case "capture": .capture
+        case "release": .release
+        case "invoice": .invoice(order(&fields))
+        case "pay_part":
+            .payPart(
+                amount: number(&fields, "amount", in: 1...99_999_999) ?? 0,
+                card: card(&fields) ?? StripeAct.standardCard
+            )
+        case "refund":
+            .refund(
+                amount: number(&fields, "amount", in: 1...99_999_999),
+                charge: number(&fields, "charge", in: 1...100)
+            )
         case "dispute": .dispute
         case "close_dispute":
             .closeDispute(isWon: word(&fields, "outcome", of: ["won", "lost"]) == "won")
@@ -211,6 +233,8 @@ extension ScenarioReading {
             ),
             cancelAt: instant(&fields, "cancel_at"),
             with: texts(&fields, "with") ?? [],
+            adds: texts(&fields, "adds") ?? [],
+            holds: truth(&fields, "hold") ?? false,
             percentOff: number(&fields, "percent_off", in: 1...100),
             isOffForever: word(&fields, "coupon_duration", of: ["once", "forever"]) == "forever",
             makesInvoice: truth(&fields, "invoice") ?? false,

@@ -12,6 +12,8 @@ struct AppStoreTruth {
     let reversed: [String: Int64]
     /// Purchases without a token that the customer's device has shown: original transaction ids.
     let shown: Set<String>
+    /// Before this instant another system has credited what was paid for.
+    var coinsSince: Int64 = .min
 
     typealias Transaction = SimulatedAppStore.Transaction
 
@@ -104,7 +106,9 @@ struct AppStoreTruth {
     /// The coins of a transaction, less what was refunded.
     ///
     /// Of a period that another plan replaced they are those of the time that was used, and a migration's
-    /// first period brings none: our choices, RULES §2.13 and §8.
+    /// first period brings none, nor does what was paid for before a move (docs/products.md): our choices,
+    /// RULES §2.13, §8 and §6. It was paid for on its purchase date; a renewal may be charged a day ahead:
+    /// https://developer.apple.com/help/app-store-connect/manage-subscriptions/overview
     func credit(_ transaction: Transaction, replaced: Int64? = nil, _ truth: inout Truth) {
         // The first period after a migration was paid for before it.
         let isMigrated =
@@ -113,6 +117,11 @@ struct AppStoreTruth {
         guard transaction.ownership == .purchased, !isMigrated,
             let coins = product(transaction.productID)?.coins, coins > 0
         else { return }
+        let ahead = transaction.reason == .renewal ? WorldPlan.day : 0
+        if coinsSince != .min, (0..<ahead).contains(transaction.purchaseDate - coinsSince) {
+            truth.areCoinsSure = false
+        }
+        guard transaction.purchaseDate >= coinsSince else { return }
         let credit = coins * Int64(transaction.quantity)
         let isOfUpgrade = replaced != nil && transaction.revocation?.percentage == nil
         var kept = credit - takenBack(of: credit, transaction, isOfUpgrade: isOfUpgrade)

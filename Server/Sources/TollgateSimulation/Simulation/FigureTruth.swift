@@ -135,12 +135,19 @@ extension FigureTruth {
         self.init()
         // Minor units of two decimals are ten milliunits.
         for charge in books.charges {
-            let at = charge.payment_intent.flatMap { books.received[$0] } ?? charge.created
+            guard let intent = charge.payment_intent, let at = books.counted(intent) else {
+                continue
+            }
             add(charge.amount * 10, charge.currency, at: at * 1000)
+            // Of money that was held nothing but a read tells when it was taken (RULES §5.3).
+            guard charge.isHeldFirst, at > charge.created else { continue }
+            for day in 0...Int64(30) {
+                allow(charge.amount * 10, charge.currency, at: (at + day * 86_400) * 1000)
+            }
         }
         // The simulated bank's customers dispute charges that failed, too: nothing went back of them.
         func isOfMoney(_ movement: StripeTruth.Movement) -> Bool {
-            movement.payment_intent.map { books.received[$0] != nil } ?? false
+            movement.payment_intent.map { books.counted($0) != nil } ?? false
         }
         for refund in books.refunds.filter(isOfMoney)
         where ["pending", "succeeded"].contains(refund.status) {
@@ -297,7 +304,8 @@ extension FigureTruth {
     ) -> Bool {
         guard sale.isUpgraded, back.percentage == nil else { return false }
         return sales.contains {
-            $0.originalID == sale.originalID && sale.purchaseDate < $0.purchaseDate
+            $0.originalID == sale.originalID && $0.id != sale.id
+                && sale.purchaseDate <= $0.purchaseDate
                 && abs(back.date - $0.purchaseDate) <= 60_000
         }
     }

@@ -84,7 +84,8 @@ extension WorldPlan {
         return acts
     }
 
-    private mutating func add(_ some: [PlannedAct], from first: Int) {
+    /// Adds acts up to the world's end, numbered by time.
+    mutating func add(_ some: [PlannedAct], from first: Int) {
         var added = some.filter { $0.at < end }
         added.sort { ($0.at, $0.customer ?? -1) < ($1.at, $1.customer ?? -1) }
         for index in added.indices { added[index].number = first + index }

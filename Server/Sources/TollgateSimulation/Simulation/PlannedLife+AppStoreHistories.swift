@@ -16,6 +16,8 @@ extension PlannedAct {
         case clockBehind(Int64, span: Int64)
         /// For so many milliseconds Google Play refuses every call, and nobody does anything.
         case googlePlayRefuses(Int64)
+        /// Customers of another system are imported.
+        case moveIn
         /// A copy of the database is made.
         case backUp
         /// The database is lost, and the last copy takes its place.

@@ -22,7 +22,7 @@ extension WorldPlan {
             people.append(Scenario.Person(name: "c\(index)"))
             var history = StripeHistory(index: index, ends: end, random: &random)
             history.live(&random)
-            added += history.acts.filter { $0.at < end }
+            added += history.diary.acts.filter { $0.at < end }
         }
         added.sort { ($0.at, $0.customer ?? -1) < ($1.at, $1.customer ?? -1) }
         for index in added.indices { added[index].number = Self.firstStripeNumber + index }
@@ -49,25 +49,19 @@ public enum StripeDeed: Hashable, Sendable {
 }
 
 /// One person's life at Stripe: one story after the other.
-private struct StripeHistory {
-    var acts: [PlannedAct] = []
-    private let index: Int
-    private let ends: Int64
-    private var at: Int64
+private struct StripeHistory: StripeStories {
+    var diary: LifeDiary
 
     private static let (monthly, yearly, club) = ("pro_monthly", "pro_yearly", "coin_club")
-    private static let good = "pm_card_visa"
     /// The bank asks about each of its payments.
     private static let inquiry = "pm_card_createDisputeInquiry"
-    /// It can be kept, and declines every charge.
-    private static let bad = "pm_card_chargeCustomerFail"
 
     init(index: Int, ends: Int64, random: inout SplitMix64) {
-        (self.index, self.ends) = (index, ends)
-        at = Int64.random(
+        let at = Int64.random(
             in: WorldPlan.beginning..<(WorldPlan.beginning + (ends - WorldPlan.beginning) / 4),
             using: &random
         )
+        diary = LifeDiary(index: index, ends: ends, at: at)
     }
 
     private enum Story: CaseIterable {
@@ -77,7 +71,7 @@ private struct StripeHistory {
 
     mutating func live(_ random: inout SplitMix64) {
         var left: [Story] = []
-        while at < ends {
+        while at < diary.ends {
             if left.isEmpty { left = Story.allCases.shuffled(using: &random) }
             tell(left.removeLast(), &random)
             if random.chance(0.7) { plan(.cancel(random.chance(0.6) ? .now : .periodEnd)) }
@@ -103,37 +97,6 @@ private struct StripeHistory {
         case .deleted: deleted(&random)
         case .collection: collection(&random)
         }
-    }
-
-    // MARK: - Words
-
-    private mutating func plan(deed: PlannedAct.Deed) {
-        acts.append(PlannedAct(number: 0, at: at, customer: index, deed: deed))
-    }
-
-    private mutating func plan(_ act: StripeAct) {
-        plan(deed: .stripe(act))
-        at += 1000
-    }
-
-    private mutating func plan(_ deed: StripeDeed) {
-        plan(deed: .atStripe(deed))
-        at += 1000
-    }
-
-    /// Compares what is said of the person with the books, then goes on.
-    private mutating func look() { plan(deed: .look) }
-
-    private mutating func wait(_ days: ClosedRange<Double>, _ random: inout SplitMix64) {
-        at += Int64(Double.random(in: days, using: &random) * Double(WorldPlan.day))
-    }
-
-    private mutating func checkout(_ order: StripeAct.Order, card: String = good) {
-        plan(.checkout(order, card: card, passesChallenge: true, outcome: "completed"))
-    }
-
-    private func one(_ words: String..., of random: inout SplitMix64) -> String {
-        words.randomElement(using: &random) ?? words[0]
     }
 
     // MARK: - Payments that fail

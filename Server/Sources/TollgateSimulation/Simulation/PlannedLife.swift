@@ -45,6 +45,8 @@ struct WorldPlan: Sendable {
     var variant = Variant.likely
     var acts: [PlannedAct] = []
     var end: Int64
+    /// When the customers of another system moved here, in UNIX milliseconds; `nil`: none did.
+    var moved: Int64?
     /// The release, in UNIX milliseconds, of each product that Google Play sells ahead of it.
     var releases: [String: Int64] = [:]
 
@@ -81,7 +83,13 @@ struct WorldPlan: Sendable {
         addAndroidRarities(seed: seed, customers: world.customers)
         reconcileToTheLast()
         addAndroidPreOrders(seed: seed, customers: world.customers)
+        addStripePayments(seed: seed, customers: world.customers)
+        addMovedCustomers(seed: seed, customers: world.customers)
+        addInstants(seed: seed, customers: world.customers)
         if let acts = world.acts { keepOnly(acts, of: world.customers) }
+        // What concerns everybody goes with those who need it.
+        if !hasPayments { stripe.debitDays = nil }
+        if !hasMovedCustomers { moved = nil }
     }
 
     /// What somebody begins near the end is finished after it, by everybody's acts.

@@ -98,6 +98,8 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case wonDisputeIsLost
     /// A change of plan credits as a period does.
     case prorationCredits
+    /// What another system has credited is credited once more after a move.
+    case coinsOfBeforeTheMove
 
     // MARK: Stripe's meaning
     /// A subscription that was deleted goes on.
@@ -126,6 +128,12 @@ public enum PlantedBug: String, CaseIterable, Sendable {
     case deletedCustomerIsKept
     /// An invoice that was voided or written off is taken for paid.
     case voidedInvoiceIsPaid
+    /// A product that the buyer adds on the page gives nothing.
+    case addedProductIgnored
+    /// Money that was held counts as not paid, though it was captured.
+    case captureIgnored
+    /// A refund counts only where its payment was for all of an invoice.
+    case refundOfAPartIgnored
 
     // MARK: Figures
     /// An item that was removed takes its past with it.

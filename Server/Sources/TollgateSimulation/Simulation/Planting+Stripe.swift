@@ -16,6 +16,9 @@ enum StripePlanting {
                 payment.paidBy = payment.created
                 fact.stated = Stated(payment.created, isRead: fact.stated.isRead)
             }
+            if bug == .addedProductIgnored {
+                payment.lines = payment.lines.map { Array($0.prefix(1)) }
+            }
             fact.statement = .payment(payment)
         case .refund(var refund):
             if bug == .refundCutsAtNewestClock { refund.created = fact.stated.instant }

@@ -158,6 +158,19 @@ final class Planting: Sendable {
         return [fact] + more
     }
 
+    /// Takes a payment for unpaid that only a read calls paid after it was complete and unpaid.
+    private static func forgetCapture(
+        _ payment: inout StripePayment,
+        _ fact: Fact,
+        _ memory: inout Memory
+    ) {
+        if payment.status == "complete", !payment.isPaid {
+            memory.first[fact.purchase] = "held"
+        } else if fact.stated.isRead, memory.first[fact.purchase] == "held" {
+            (payment.isPaid, payment.paidBy) = (false, nil)
+        }
+    }
+
     private static func alterOfStripe(
         _ fact: Fact,
         _ bug: PlantedBug,
@@ -184,6 +197,7 @@ final class Planting: Sendable {
             fact.statement = .subscription(subscription)
         case .payment(var payment):
             if bug == .unpaidSessionGrants { payment.isPaid = true }
+            if bug == .captureIgnored { forgetCapture(&payment, fact, &memory) }
             if bug == .quantityIgnored {
                 payment.lines = payment.lines?.map { .init(price: $0.price, quantity: 1) }
             }

@@ -162,8 +162,12 @@ private struct ScenarioText {
     }
 
     private static func words(_ order: StripeAct.Order) -> [String] {
-        ["product: \(order.product)"] + (order.quantity > 1 ? ["quantity: \(order.quantity)"] : [])
-            + (order.trialDays.map { ["trial_days: \($0)"] } ?? [])
+        var words = ["product: \(order.product)"]
+        if order.quantity > 1 { words.append("quantity: \(order.quantity)") }
+        if let days = order.trialDays { words.append("trial_days: \(days)") }
+        if !order.adds.isEmpty { words.append("adds: [\(order.adds.joined(separator: ", "))]") }
+        if order.holds { words.append("hold: true") }
+        return words
     }
 
     private static func words(_ act: StripeAct) -> [String]? {
@@ -181,8 +185,14 @@ private struct ScenarioText {
             ["stripe: quantity", "quantity: \(quantity)", "proration: \(proration)"]
         case .card(let card): ["stripe: card", "card: \(Self.card(card))"]
         case .payInvoice(_, let outcome, _): ["stripe: pay_invoice", "outcome: \(outcome)"]
-        case .refund(let amount):
+        case .capture: ["stripe: capture"]
+        case .release: ["stripe: release"]
+        case .invoice(let order): ["stripe: invoice"] + words(order)
+        case .payPart(let amount, let card):
+            ["stripe: pay_part", "amount: \(amount)", "card: \(Self.card(card))"]
+        case .refund(let amount, let charge):
             ["stripe: refund"] + (amount.map { ["amount: \($0)"] } ?? [])
+                + (charge.map { ["charge: \($0)"] } ?? [])
         case .dispute: ["stripe: dispute"]
         case .closeDispute(let isWon):
             ["stripe: close_dispute", "outcome: \(isWon ? "won" : "lost")"]

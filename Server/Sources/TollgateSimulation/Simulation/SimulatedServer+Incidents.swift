@@ -2,6 +2,7 @@ import AppStoreAPI
 import AppStoreConnector
 import Foundation
 import Stores
+import StripeConnector
 import Synchronization
 import TollgateAPI
 import TollgateAssembly
@@ -108,6 +109,27 @@ final class ServerIncidents: Sendable {
 }
 
 extension SimulatedServer {
+    /// Whether another system still serves the customers: the stores' messages go there.
+    var isBeforeMove: Bool {
+        guard let moved = parts.moved, let clock = stores.withLock({ $0?.clock }) else {
+            return false
+        }
+        return clock.nowAtOnce < moved
+    }
+
+    /// Imports what the customers of another system bought.
+    ///
+    /// - Parameter lines: of a file, a customer of the App Store's each.
+    func bringIn(_ lines: [String]) async throws {
+        _ = try await insist { tollgate, _ in
+            var rest = lines[...]
+            _ = try await tollgate.receiptImport(file: "moved").run(
+                next: { rest.popFirst().map { Array($0.utf8) } }
+            )
+            return try await tollgate.stripeImport.run() != nil
+        }
+    }
+
     /// The device shows its legacy receipt to a server of the same database that has no key of the App
     /// Store Server API, so that what `verifyReceipt` says is all that it goes by.
     ///

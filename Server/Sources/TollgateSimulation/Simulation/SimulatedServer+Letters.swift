@@ -21,6 +21,7 @@ extension SimulatedServer {
 
     /// The way from a store to the server, and what happens on it.
     private func carry(_ letter: Letter) async -> Bool {
+        if isBeforeMove { return true }
         let (fate, trouble) = (parts.fate, parts.fate.trouble)
         await attack(letter)
         if let clock = stores.withLock({ $0?.clock }),

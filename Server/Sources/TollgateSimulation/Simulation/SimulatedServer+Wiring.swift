@@ -159,7 +159,7 @@ extension SimulatedServer {
         if parts?.path == "/v1/events" {
             // Four of five events state nothing that is kept, and would cost half of the time.
             // A customer's tells a restored backup whose they are.
-            let types = SimulatedWorld.stripeEvents + ["customer.created"]
+            let types = self.parts.stripeEvents + ["customer.created"]
             query += types.map { "&types[]=\($0)" }.joined()
         }
         if self.parts.bug == .freeCheckoutCountsTwice, parts?.path == "/v1/checkout/sessions",
@@ -176,6 +176,12 @@ extension SimulatedServer {
             body: String(decoding: request.body, as: UTF8.self),
             headers: request.headers
         )
+        if self.parts.bug == .refundOfAPartIgnored, parts?.path == "/v1/invoice_payments",
+            query.contains("payment_intent"), Self.isOfPart(answer.body)
+        {
+            let nothing = "{\"object\":\"list\",\"data\":[],\"has_more\":false}"
+            return Stripe.Response(status: 200, headers: [:], body: Array(nothing.utf8))
+        }
         if self.parts.bug == .deletedCustomerIsKept, answer.body.contains("No such customer") {
             return refusal(400, "invalid_request_error")
         }
@@ -185,5 +191,12 @@ extension SimulatedServer {
             headers: answer.headers,
             body: how == 3 ? Array(body.prefix(body.count / 2)) : body
         )
+    }
+
+    /// Whether a list names a payment of a part of an invoice.
+    private static func isOfPart(_ body: String) -> Bool {
+        let list = try? JSONSerialization.jsonObject(with: Data(body.utf8)) as? [String: Any]
+        let payments = list?["data"] as? [[String: Any]]
+        return payments?.contains { $0["is_default"] as? Bool == false } ?? false
     }
 }

@@ -27,6 +27,10 @@ final class SimulatedServer: ScenarioBackend {
         var impostor: SimulatedAppStore
         var seed: UInt64
         var environment: StoreEnvironment
+        /// When the customers of another system moved here; `nil`: nobody did.
+        var moved: Int64?
+        /// The types of Stripe's events that it hears.
+        var stripeEvents: [String]
         var bug: PlantedBug?
         var fate: Fate
         /// What goes wrong with Google Play, drawn apart so that nothing else changes.
@@ -169,8 +173,11 @@ final class SimulatedServer: ScenarioBackend {
             )
             do {
                 let store = try await makeStore(storage)
-                // A catalog is older than every world.
-                try await store.adopt(parts.catalog, at: Instant(milliseconds: 1_420_070_400_000))
+                var catalog = parts.catalog
+                if parts.bug == .coinsOfBeforeTheMove { catalog.coinsSince = nil }
+                // A catalog is older than every world, or as old as the move.
+                let adopted = Instant(milliseconds: parts.moved ?? 1_420_070_400_000)
+                try await store.adopt(catalog, at: adopted)
                 let tollgate = try makeTollgate(store, try met()) { [self] count in
                     random.withLock { $0.bytes(count) }
                 }
@@ -280,6 +287,8 @@ final class SimulatedServer: ScenarioBackend {
         of customer: ScenarioCustomer,
         at stripe: StripeSimulator
     ) async throws -> String? {
+        // The other system's customers are customers at Stripe already.
+        if isBeforeMove { return nil }
         let session: String
         do {
             session = try await insist { tollgate, _ in

@@ -262,7 +262,7 @@ extension FigureTruth {
         let told = table.sums(["new_count", "churned_count", "returned_count"])
         let worth = table.sums(["new", "returned", "churned", "expansion", "contraction"])
         var (objections, compared): ([String], Int) = ([], 0)
-        var before = Active()
+        var before = active(atEndOf: days.lowerBound.advanced(by: -1))
         for day in Self.days(days) {
             let own = active(atEndOf: day)
             defer { before = own }

@@ -28,9 +28,36 @@ extension SimulatedWorld {
             guard fate.trouble.isCalm || fate.trouble.hasOutages else { throw NotNow() }
             server.incidents.setClockBack(by: difference, until: now + span)
         case .googlePlayRefuses(let span): try await refuseGooglePlay(for: span)
+        case .moveIn: try await moveIn()
         case .backUp: try await backUp()
         case .restoreBackup: try await restoreBackup()
         }
+    }
+
+    // MARK: - Moving
+
+    /// The customers of another system are brought in, as docs/app-store.md and docs/stripe.md say: by a
+    /// file of transaction ids, and by reading Stripe's account.
+    private func moveIn() async throws {
+        guard let moved = plan.moved else { throw NotNow() }
+        fate.isHealed = true
+        defer { fate.isHealed = false }
+        // The stores call delivered what the other system took.
+        server.incidents.beOlderThanAcknowledged()
+        var lines: [String] = []
+        for (name, account) in play.appleAccounts.sorted(by: { $0.key < $1.key }) {
+            let bought = try await play.world.appStore.transactions(customer: account).filter {
+                $0.purchaseDate < moved
+            }
+            guard let customer = play.people[name], let first = bought.first else { continue }
+            lines.append(
+                "{\"app_user_id\":\"\(customer.id)\",\"transaction_id\":\"\(first.id)\"}"
+            )
+            for one in bought where one.kind != .consumable {
+                server.note(one.originalID, shownBy: customer)
+            }
+        }
+        try await server.bringIn(lines)
     }
 
     // MARK: - Backups

@@ -57,7 +57,7 @@ struct SimulatedWorld {
             steps: deeds.map {
                 Scenario.Step(
                     line: 1,
-                    at: WorldPlan.beginning,
+                    at: plan.start,
                     isExact: false,
                     customer: "",
                     deed: $0
@@ -68,7 +68,7 @@ struct SimulatedWorld {
         telling.wallIsVirtual = true
         telling.keepsMoments = false
         telling.package = ScenarioWorld.bundleID
-        telling.stripeEvents = Self.stripeEvents
+        telling.stripeEvents = Self.stripeEvents(of: plan)
         play = try await Play(
             LoadedScenario(scenario: scenario, catalog: catalog),
             backend: server,
@@ -82,7 +82,14 @@ struct SimulatedWorld {
     }
 
     /// What a webhook endpoint of Tollgate's is set up to hear.
-    static let stripeEvents = [
+    ///
+    /// Of payments it hears only where one has to tell something that nothing else does: everywhere, that
+    /// would change every world.
+    static func stripeEvents(of plan: WorldPlan) -> [String] {
+        stripeEvents + (plan.hasPayments ? ["payment_intent.succeeded"] : [])
+    }
+
+    private static let stripeEvents = [
         "checkout.session.completed", "checkout.session.async_payment_succeeded",
         "checkout.session.async_payment_failed", "checkout.session.expired",
         "customer.subscription.created", "customer.subscription.updated",
@@ -335,7 +342,8 @@ struct SimulatedWorld {
     }
 
     private mutating func readBooks() async throws -> StripeTruth {
-        let read = try await StripeTruth(of: play.world.stripe, keeping: books)
+        var read = try await StripeTruth(of: play.world.stripe, keeping: books)
+        read.coinsSince = plan.moved ?? .min
         books = read
         return read
     }
@@ -415,7 +423,8 @@ struct SimulatedWorld {
             catalog: catalog,
             now: now,
             reversed: reversed,
-            shown: server.shown(by: customer)
+            shown: server.shown(by: customer),
+            coinsSince: plan.moved ?? .min
         ).read(transactions, subscriptions: subscriptions, token: customer.id)
     }
 

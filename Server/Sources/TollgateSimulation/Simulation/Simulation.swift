@@ -102,7 +102,8 @@ public struct Simulation: Sendable {
             clock: impostorClock,
             deliver: { _, _ in .success }
         )
-        let catalog = try SimulatedShop.catalog()
+        var catalog = try SimulatedShop.catalog()
+        catalog.coinsSince = plan.moved.map { Instant(milliseconds: $0) }
         let server = SimulatedServer(
             .init(
                 catalog: catalog,
@@ -110,6 +111,8 @@ public struct Simulation: Sendable {
                 impostor: impostor,
                 seed: settings.seed,
                 environment: plan.settings.isProduction ? .production : .sandbox,
+                moved: plan.moved,
+                stripeEvents: SimulatedWorld.stripeEvents(of: plan),
                 bug: settings.bug,
                 fate: fate,
                 playFate: Fate(settings.trouble, seed: settings.seed ^ 0x9_1A4),

@@ -88,7 +88,7 @@ extension StripeTruth {
                 }
                 charges[index].giveBack(credit)
             }
-            for charge in charges where charge.coins > 0 {
+            for charge in charges where charge.coins > 0 && charge.paid * 1000 >= coinsSince {
                 let back = takenBack(ofInvoice: charge.invoice.id).reduce(0) { $0 + $1.amount }
                 let paid = charge.invoice.amount_paid
                 let refunded = paid > 0 ? Double(min(back, paid)) / Double(paid) : 0
@@ -112,6 +112,7 @@ private struct PlanCharge {
     /// The coins of the time that was given back.
     var unused = 0.0
     let isExact: Bool
+    var paid: Int64 { invoice.status_transitions.paid_at ?? invoice.created }
     /// The seconds of a whole period.
     private let length: Double
     private let each: Double

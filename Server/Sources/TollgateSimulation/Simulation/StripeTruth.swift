@@ -20,6 +20,9 @@ struct StripeTruth {
     private(set) var received: [String: Int64] = [:]
     /// Of sessions.
     private(set) var lines: [String: [LineItem]] = [:]
+    /// UNIX milliseconds before which another system has credited what was paid for: our choice,
+    /// docs/products.md.
+    var coinsSince: Int64 = .min
 
     // MARK: - Stripe's words
 
@@ -135,6 +138,7 @@ struct StripeTruth {
         var created: Int64
         var amount_total: Int64?
         var payment_intent: String?
+        var invoice: String?
     }
 
     struct LineItem: Decodable {
@@ -147,6 +151,7 @@ struct StripeTruth {
         struct Payment: Decodable {
             var payment_intent: String?
         }
+        var id: String
         var invoice: String
         var payment: Payment
     }
@@ -170,10 +175,20 @@ struct StripeTruth {
         var id: String
         var payment_intent: String?
         var status: String
+        /// Whether the money was taken; it may only be held.
+        var captured: Bool
         var amount: Int64
         var currency: String
         var created: Int64
         var balance_transaction: String?
+        var payment_method_details: Method?
+
+        struct Method: Decodable {
+            var type: String
+        }
+
+        /// Whether it may have been held before it was taken; a bank debit is not, it only takes days.
+        var isHeldFirst: Bool { payment_method_details?.type == "card" }
     }
 
     struct BalanceTransaction: Decodable {
@@ -191,7 +206,8 @@ struct StripeTruth {
         refunds = try await Self.all("refunds", of: stripe)
         disputes = try await Self.all("disputes", of: stripe)
         let made: [Charge] = try await Self.all("charges", of: stripe)
-        charges = made.filter { $0.status == "succeeded" }
+        // https://docs.stripe.com/payments/place-a-hold-on-a-payment-method
+        charges = made.filter { $0.status == "succeeded" && $0.captured }
         let booked: [BalanceTransaction] = try await Self.all(
             "balance_transactions",
             of: stripe,
@@ -236,6 +252,19 @@ struct StripeTruth {
 
     // MARK: - What it comes to
 
+    /// When the money of a payment counts, in UNIX seconds; `nil`: it does not.
+    ///
+    /// An invoice that is paid in parts counts when all of it is paid (docs/reports.md):
+    /// https://docs.stripe.com/invoicing/partial-payments
+    func counted(_ intent: String) -> Int64? {
+        guard let received = received[intent] else { return nil }
+        let link = payments.first { $0.payment.payment_intent == intent }
+        guard let link, payments.contains(where: { $0.invoice == link.invoice && $0.id != link.id }),
+            let invoice = invoices.first(where: { $0.id == link.invoice })
+        else { return received }
+        return invoice.isPaid ? invoice.status_transitions.paid_at ?? received : nil
+    }
+
     /// - Parameters:
     ///   - customer: Stripe's id.
     ///   - now: UNIX milliseconds.
@@ -252,8 +281,10 @@ struct StripeTruth {
                 if now / 1000 < until { truth.has.formUnion(keys) }
             }
         }
+        // What a page sold stands in its session.
+        let ofPages = Set(sessions.compactMap { $0.mode == "payment" ? $0.invoice : nil })
         for invoice in invoices
-        where invoice.customer == customer && invoice.isPaid && invoice.subscription != nil {
+        where invoice.customer == customer && invoice.isPaid && !ofPages.contains(invoice.id) {
             for line in invoice.lines.data where line.item == nil && line.amount >= 0 {
                 sell(
                     line.price,
@@ -299,7 +330,7 @@ struct StripeTruth {
     ) {
         guard let sold = catalog.stripe(price) else { return }
         let sum = back.reduce(0) { $0 + $1.amount }
-        let credit = sold.coins * quantity
+        let credit = paid * 1000 < coinsSince ? 0 : sold.coins * quantity
         truth.coins += credit
         if total > 0 { truth.coins -= credit * min(sum, total) / total }
         let gone = Self.completion(of: back, to: total)
