@@ -500,7 +500,7 @@ struct AppStoreBoundaryTests {
     /// RULES §2.1: plans that begin in one instant.
     static let atOnce = [
         Story(
-            testDescription: "a plan that is replaced in the instant in which it began gives nothing",
+            testDescription: "a plan that is replaced in its first instant gives nothing",
             facts: [.paid("p1", 0, 30, said: 5, upgraded: true), .paid("y", 0, 365, Shop.yearly)],
             expected: [.off(1), .archive(1, .payment), .archive(364, .payment)],
             coins: 0

@@ -10,6 +10,7 @@ struct EffectivePeriodTests {
         var end: Double?
         var grace: Double?
         var revoked: Double?
+        var hasBegun = true
         var isAddition = false
         /// The number of refunded seats by the day from which on it holds.
         var seatRefunds: [Double: Int64] = [:]
@@ -62,6 +63,13 @@ struct EffectivePeriodTests {
                 .paid("b", 0, 30, said: 2, upgraded: true), .paid("a", 0, 365, Shop.yearly),
             ],
             rows: [Row(id: "b", end: 0), Row(id: "a", end: 365)]
+        ),
+        Case(
+            testDescription: "so it does where the word of it is of that instant",
+            facts: [
+                .paid("a", 0, 30, said: 0, upgraded: true), .paid("b", 0, 365, Shop.yearly),
+            ],
+            rows: [Row(id: "a", end: 0), Row(id: "b", end: 365)]
         ),
         Case(
             testDescription: "two plans take each other's place in one instant, and a third later",
@@ -237,7 +245,7 @@ struct EffectivePeriodTests {
             ],
             rows: [
                 Row(id: "p1", end: 29), Row(id: "y", end: 394),
-                Row(id: "p2", end: 30, revoked: 29.5),
+                Row(id: "p2", end: 30, revoked: 29.5, hasBegun: false),
             ]
         ),
         Case(
@@ -394,6 +402,7 @@ struct EffectivePeriodTests {
                 end: days($0.end),
                 grace: days($0.graceEnd),
                 revoked: days($0.revoked),
+                hasBegun: $0.hasBegun,
                 isAddition: $0.isAddition,
                 seatRefunds: Dictionary(
                     uniqueKeysWithValues: $0.seatRefunds.map { (days($0.stated) ?? 0, $0.seats) }

@@ -107,7 +107,8 @@ public enum StripeAct: Hashable, Sendable {
         "confirm_payment", "void_invoice", "mark_uncollectible", "card", "remove_card", "cancel",
         "resume", "change", "quantity", "add_item", "pause", "unpause", "pause_collection",
         "resume_collection", "send_invoice", "charge_automatically", "remove_discount", "schedule",
-        "end_trial", "capture", "release", "invoice", "pay_part", "refund", "dispute", "close_dispute", "escalate_dispute", "delete_customer",
+        "end_trial", "capture", "release", "invoice", "pay_part", "refund", "dispute",
+        "close_dispute", "escalate_dispute", "delete_customer",
         "resend", "silence", "speak",
     ]
 

@@ -19,10 +19,9 @@ extension WorldPlan {
         return Self.beginning - Int64(Self.monthsBefore + 1) * 31 * Self.day
     }
 
-    /// Adds customers whose purchases another system has served until the world begins, and whose coins
-    /// it has credited. They are imported an hour later, and the catalog's `coins_since` says when.
+    /// Adds customers whose purchases and coins were another system's matter until the world begins.
     ///
-    /// They are drawn from chance of their own and come after all others were numbered, and none of their
+    /// They are imported an hour later, and the catalog's `coins_since` says when they moved. They are drawn from chance of their own and come after all others were numbered, and none of their
     /// acts is after the world's end. Where people have Android phones nobody moves: what Google Play
     /// tells of a purchase depends on when it is read first.
     mutating func addMovedCustomers(seed: UInt64, customers: Int) {

@@ -259,9 +259,9 @@ struct StripeTruth {
     func counted(_ intent: String) -> Int64? {
         guard let received = received[intent] else { return nil }
         let link = payments.first { $0.payment.payment_intent == intent }
-        guard let link, payments.contains(where: { $0.invoice == link.invoice && $0.id != link.id }),
-            let invoice = invoices.first(where: { $0.id == link.invoice })
-        else { return received }
+        let invoice = link.flatMap { link in invoices.first { $0.id == link.invoice } }
+        let parts = payments.count { $0.invoice == invoice?.id }
+        guard let invoice, parts > 1 else { return received }
         return invoice.isPaid ? invoice.status_transitions.paid_at ?? received : nil
     }
 

@@ -67,11 +67,7 @@ extension AppStoreRecord {
     func neverBegan(_ record: PeriodRecord) -> Bool {
         let period = record.period
         guard period.kind == .autoRenewable else { return false }
-        if let upgraded = record.upgradedBy, upgraded <= period.start,
-            !isReplacedAtOnce(record)
-        {
-            return true
-        }
+        if let upgraded = record.upgradedBy, upgraded < period.start { return true }
         guard let charged = record.chargedAhead else { return false }
         return periods.contains {
             let other = $0.period
