@@ -281,6 +281,28 @@ struct ConsentTests {
         }
     }
 
+    @Test(
+        "What is refused beside a withdrawn consent does not keep it from being recorded",
+        arguments: [
+            (#""age":{"at_least":13}"#, 429), (#""age":{"at_least":0}"#, 400),
+            (#""terms":[{"document":"none","version":"1"}]"#, 400),
+        ]
+    )
+    func withdrawnBesideARefusal(beside: String, status: Int) async throws {
+        try await TestServer.run { server in
+            let session = try await server.session(of: try await server.customer())
+            func say(_ body: String) async throws -> Int {
+                try await server.post("/v1/consents", as: session, body).status
+            }
+            for age in 20..<30 { #expect(try await say("{\"age\":{\"at_least\":\(age)}}") == 200) }
+            #expect(try await say(#"{"parental_consent":true}"#) == 200)
+            #expect(try await say("{\"parental_consent\":false,\(beside)}") == status)
+            let known = try await server.get("/v1/consents", as: session)
+            #expect(known.json["parental_consent"]["given"].bool == false)
+            #expect(known.json["age"]["at_least"].integer == 29)
+        }
+    }
+
     @Test("The reason of a spend is no statement")
     func reasonsAreNoStatements() async throws {
         try await TestServer.run { server in

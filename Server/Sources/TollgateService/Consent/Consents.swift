@@ -68,6 +68,8 @@ public struct Consents: Sendable {
     /// Durable when this returns. The same document in the same version again changes nothing: the
     /// first acceptance stands.
     ///
+    /// A parental consent that is withdrawn is recorded first, whatever is refused of the rest.
+    ///
     /// - Throws: refusals 400 for a document or version that no catalog of this server ever had, or
     ///   an age that nobody has; 409 `age_declared`; 429 for the eleventh age, or the eleventh parental
     ///   consent, within a day.
@@ -75,6 +77,7 @@ public struct Consents: Sendable {
         _ request: API.ConsentsRequest,
         of customer: Customer.ID
     ) async throws -> API.Consents {
+        if request.parentalConsent == false { try await recordParentalConsent(false, of: customer) }
         let terms = request.terms ?? []
         guard terms.count <= 10 else {
             throw Refusal.invalid("terms", "At most ten documents at a time.")
@@ -89,19 +92,7 @@ public struct Consents: Sendable {
             try await journal(statement, of: customer, dedupeKey: key)
         }
         if let age = request.age { try await record(age, of: customer) }
-        if let isGiven = request.parentalConsent {
-            let known = try await given(by: customer).parentalConsent?.isGiven
-            // Nobody withdraws what was never given; what was given can be withdrawn at any time.
-            if isGiven != known ?? false {
-                let statement = ConsentStatement(parentalConsent: isGiven)
-                if isGiven {
-                    try await requireFew(customer, "parental_consent") {
-                        $0.parentalConsent == true
-                    }
-                }
-                try await journal(statement, of: customer, named: "parental_consent")
-            }
-        }
+        if request.parentalConsent == true { try await recordParentalConsent(true, of: customer) }
         return try await given(by: customer)
     }
 
@@ -127,6 +118,20 @@ public struct Consents: Sendable {
         guard age != known else { return }
         try await requireFew(customer, "age") { $0.age != nil }
         try await journal(ConsentStatement(age: age), of: customer, named: "age")
+    }
+
+    /// Nobody withdraws what was never given; what was given can be withdrawn at any time.
+    private func recordParentalConsent(_ isGiven: Bool, of customer: Customer.ID) async throws {
+        let known = try await given(by: customer).parentalConsent?.isGiven
+        guard isGiven != known ?? false else { return }
+        if isGiven {
+            try await requireFew(customer, "parental_consent") { $0.parentalConsent == true }
+        }
+        try await journal(
+            ConsentStatement(parentalConsent: isGiven),
+            of: customer,
+            named: "parental_consent"
+        )
     }
 
     /// - Throws: the refusal 400 for an age that nobody has.
