@@ -68,6 +68,9 @@ public protocol StoreConnector: Sendable {
     /// How often `reconcileIfDue` is called.
     var reconciling: WorkRhythm { get }
 
+    /// The names under which its passes keep their places, by the settings of now.
+    var passes: [String] { get }
+
     /// Looks for what no message carried, if a pass is due and no other server is at it.
     ///
     /// - Returns: whether nothing failed; what did is in the log.
@@ -101,6 +104,9 @@ public protocol StoreConnector: Sendable {
 }
 
 extension StoreConnector {
+    /// The names under which work is kept that is done again and again, by the settings of now.
+    public var recurringWork: [String] { passes + (books.canFetch ? [books.roundName] : []) }
+
     public var shopName: String { name }
 
     public var applications: [String] { ["-"] }

@@ -294,6 +294,28 @@ struct SeveralAppsTests {
         }
     }
 
+    @Test("Passes of an app that was removed are not late: their age is no metric any more")
+    func removed() async throws {
+        try await TwoApps.run { apps in
+            let server = apps.server
+            let names = [
+                "reconcile/app_store/production/com.example.reader",
+                "reconcile/app_store/production/com.example.removed",
+                // The only app of earlier settings; a store that was connected then.
+                "reconcile/app_store/production", "reconcile/google_play/com.example.android",
+                "reports/google_play", "import/one.csv",
+            ]
+            for name in names {
+                try await server.tollgate.store.cursors.keep(name, [], now: server.wall.now)
+            }
+            let text = try await server.get("/metrics", as: nil).text
+            let shown = names.filter { text.contains("tollgate_work_age_seconds{work=\"\($0)\"}") }
+            #expect(
+                shown == ["reconcile/app_store/production/com.example.reader", "import/one.csv"]
+            )
+        }
+    }
+
     @Test("A transaction of one app signs no introductory offer of another")
     func offers() async throws {
         try await TwoApps.run { apps in

@@ -50,6 +50,18 @@ extension AppStoreConnector {
         return report
     }
 
+    private var scopes: [AppStoreScope] {
+        applications.flatMap { application in
+            environments.map { AppStoreScope($0, application) }
+        }
+    }
+
+    public var passes: [String] {
+        scopes.map {
+            AppStoreReconciliation.cursorName(of: $0, hasSiblings: applications.count > 1)
+        }
+    }
+
     /// Reconciles every app and environment whose last pass ended longer than `seconds` of real time ago, or
     /// has left purchases to be read.
     ///
@@ -59,9 +71,6 @@ extension AppStoreConnector {
     @discardableResult
     public func reconcileIfDue(every seconds: Int64) async -> Bool {
         var isDone = true
-        let scopes = applications.flatMap { application in
-            environments.map { AppStoreScope($0, application) }
-        }
         for scope in scopes {
             do {
                 let pass = AppStoreReconciliation(

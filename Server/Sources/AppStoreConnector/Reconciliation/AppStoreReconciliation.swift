@@ -120,20 +120,24 @@ public struct AppStoreReconciliation: Sendable {
     let slice: Int64?
     let progress: WorkProgress.Report
 
-    /// The name of the place: where there are several apps, each has one of its own.
-    var cursorName: String {
-        hasSiblings ? "\(nameOfOne)/\(scope.application)" : nameOfOne
-    }
+    /// The name of the place.
+    var cursorName: String { Self.cursorName(of: scope, hasSiblings: hasSiblings) }
 
     private var hasSiblings: Bool { connector.applications.count > 1 }
-    private var nameOfOne: String { "reconcile/app_store/\(environment.rawValue)" }
+
+    /// Where there are several apps, each has a place of its own.
+    static func cursorName(of scope: AppStoreScope, hasSiblings: Bool) -> String {
+        let nameOfOne = "reconcile/app_store/\(scope.environment.rawValue)"
+        return hasSiblings ? "\(nameOfOne)/\(scope.application)" : nameOfOne
+    }
 
     /// The place kept, if it can be read, and whether anything is kept.
     ///
     /// An app goes on where it was while it was the only one, or one of several. A place that names
     /// another app is not its own; one that names none was kept by the only, or first, app.
     func kept() async throws -> (place: Place?, isThere: Bool) {
-        let ofSeveral = "\(nameOfOne)/\(scope.application)"
+        let nameOfOne = Self.cursorName(of: scope, hasSiblings: false)
+        let ofSeveral = Self.cursorName(of: scope, hasSiblings: true)
         for name in hasSiblings ? [ofSeveral, nameOfOne] : [nameOfOne, ofSeveral] {
             let kept = try await kept(as: name)
             guard kept.isThere else { continue }

@@ -3,6 +3,8 @@ internal import Storage
 public import Stores
 
 extension GooglePlayConnector {
+    public var passes: [String] { setUp.apps.map { GooglePlayReconciliation.cursorName(of: $0) } }
+
     /// Looks for what no hint has told, if a pass is due and no other server is at it.
     ///
     /// - Returns: `false` where an app's pass failed; the other apps had theirs.

@@ -93,6 +93,10 @@ struct GooglePlayReconciliation: Sendable {
         var after: RowKey?
     }
 
+    static func cursorName(of app: GooglePlaySetUp.App) -> String {
+        "reconcile/google_play/\(app.packageName)"
+    }
+
     /// Does one pass over an app, if no other server is at it.
     ///
     /// - Parameter reach: the extent of the reads; `nil`: all that is due, and everything after a gap.
@@ -101,7 +105,7 @@ struct GooglePlayReconciliation: Sendable {
         _ app: GooglePlaySetUp.App,
         reach: ReconciliationReach? = nil
     ) async throws -> GooglePlayReconciled? {
-        let name = "reconcile/google_play/\(app.packageName)"
+        let name = Self.cursorName(of: app)
         let isWhole = reach != nil
         return try await context.leases.holding(name) { prolong in
             var found = GooglePlayReconciled()

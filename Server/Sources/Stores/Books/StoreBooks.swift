@@ -49,6 +49,9 @@ public protocol StoreBooks: Sendable {
 }
 
 extension StoreBooks {
+    /// The name under which the last round of fetching is kept.
+    public var roundName: String { "reports/\(store.rawValue)" }
+
     public func balances(of span: BookSpan) async throws -> [Finance.Statement.Balance]? { nil }
 
     public func reissues() async throws -> [Finance.Reissue] { [] }

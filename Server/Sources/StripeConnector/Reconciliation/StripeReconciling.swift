@@ -111,7 +111,7 @@ extension StripeConnector {
         report: WorkProgress.Report = { _ in }
     ) async throws -> StripeReconciliation? {
         _ = try reads.configured()
-        return try await context.leases.holding("reconcile/stripe") { prolong in
+        return try await context.leases.holding(Self.cursorName) { prolong in
             var cursor = try await stripeCursor()
             if reach != .news, cursor.pass?.reach != reach { cursor.pass = nil }
             var found = try await passOverStripe(&cursor, reach, prolong, report)
@@ -185,6 +185,8 @@ extension StripeConnector {
     }
 
     private static let cursorName = "reconcile/stripe"
+
+    public var passes: [String] { isSetUp ? [Self.cursorName] : [] }
 
     private func stripeCursor() async throws -> StripeCursor {
         try await context.records.cursors.value(Self.cursorName) ?? StripeCursor()

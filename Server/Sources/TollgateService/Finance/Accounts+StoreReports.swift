@@ -16,8 +16,7 @@ extension Accounts {
     public func fetchReportsIfDue(every seconds: Int64) async -> Bool {
         var isDone = true
         for books in books where books.canFetch {
-            let name = "reports/\(books.store.rawValue)"
-            let count = await fetchIfDue(name, every: seconds) { today, prolong in
+            let count = await fetchIfDue(books.roundName, every: seconds) { today, prolong in
                 try await books.fetch(today: today, prolong: prolong)
             }
             isDone = isDone && count != nil

@@ -75,8 +75,16 @@ public struct Metrics: Sendable {
         )
         text.add(
             "tollgate_work_age_seconds",
-            lengths.cursors.map { ("work=\"\($0.name)\"", seconds(from: $0.updated, to: wall)) }
+            lengths.cursors.filter { isDone($0.name) }
+                .map { ("work=\"\($0.name)\"", seconds(from: $0.updated, to: wall)) }
         )
+    }
+
+    /// Returns `false` for recurring work that is not done any more: its app or its store was removed from
+    /// the settings, and its place waits for the day on which it comes back.
+    private func isDone(_ work: String) -> Bool {
+        guard work.hasPrefix("reconcile/") || work.hasPrefix("reports/") else { return true }
+        return connectors.contains { $0.recurringWork.contains(work) }
     }
 
     /// What the check of access found last.

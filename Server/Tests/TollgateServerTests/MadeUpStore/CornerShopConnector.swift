@@ -25,6 +25,8 @@ struct CornerShopConnector: StoreConnector {
         signature: "Corner-Signature"
     )
     let reconciling = WorkRhythm(every: .seconds(60), afterFailure: .seconds(60))
+    private static let pass = "reconcile/corner_shop"
+    let passes = [Self.pass]
     let rows: any StoreRows = CornerShopRows()
     let books: any StoreBooks
     let managementURL: String? = "https://corner.example/orders"
@@ -141,7 +143,7 @@ struct CornerShopConnector: StoreConnector {
     }
 
     func reconcileIfDue() async throws -> Bool {
-        let name = "reconcile/corner_shop"
+        let name = Self.pass
         _ = try await context.leases.holding(name) { _ in
             let kept = try await context.records.cursors.read(name)
             let after = kept.flatMap { Int(String(decoding: $0.body, as: UTF8.self)) } ?? 0
