@@ -21,7 +21,7 @@ struct TollgateCommand: AsyncParsableCommand {
                 subcommands: [
                     ServeCommand.self, DemoCommand.self, ConfigCommand.self, DoctorCommand.self,
                     CatalogCommand.self, ReloadCommand.self, KeysCommand.self, WebhooksCommand.self,
-                    AlertsCommand.self,
+                    AlertsCommand.self, EmailsCommand.self,
                 ]
             ),
             CommandGroup(

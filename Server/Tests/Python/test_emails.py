@@ -5,7 +5,9 @@ import email.policy
 import hashlib
 import hmac
 import json
+import os
 import queue
+import subprocess
 import threading
 import time
 import urllib.request
@@ -15,7 +17,8 @@ import pytest
 from keys import key
 from test_alert_mail import Mailbox, mail_server
 from test_config import Serving
-from tollgate_world import ROOT
+from test_doctor import doctor, state
+from tollgate_world import BINARY, ROOT
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SECRET = key("sk", "emails")
@@ -165,3 +168,87 @@ def test_a_server_without_a_public_address_sends_no_emails(folder):
     (folder / "tollgate.yaml").write_text(SETTINGS.replace("public_url: http://127.0.0.1:8080\n", ""))
     with pytest.raises(AssertionError, match="Emails to customers need TOLLGATE_PUBLIC_URL"):
         Serving(folder).stop()
+
+
+# Before anybody is written to
+
+
+def tried(folder, text, address="me@example.com", *arguments):
+    (folder / "tollgate.yaml").write_text(text)
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("TOLLGATE_")}
+    return subprocess.run(
+        [BINARY, "emails", "test", address, *arguments], cwd=folder, env=plain, text=True, capture_output=True,
+        timeout=120)
+
+
+def test_a_test_email_has_the_sender_that_customers_see(folder):
+    """No kind has to be switched on: first one looks whether emails arrive."""
+    with mail_server() as (mailbox, port):
+        text = SETTINGS.replace("receipt: true", "receipt: false") + f"  port: {port}\n  reply_to: help@example.com\n"
+        ended = tried(folder, text)
+        assert ended.returncode == 0, ended.stderr
+        assert ended.stdout == f"localhost:{port} took the test email to me@example.com.\n"
+        ended = tried(folder, text, "me@example.com", "--json")
+        assert json.loads(ended.stdout) == {"address": "me@example.com", "server": f"localhost:{port}"}
+    _, mail = mailbox.mails.get(timeout=30)
+    assert mail.mail_from == "billing@example.com" and mail.rcpt_tos == ["me@example.com"]
+    read = email.message_from_bytes(mail.content, policy=email.policy.default)
+    assert not read.defects, read.defects
+    assert read["From"] == "Example <billing@example.com>" and read["Reply-To"] == "<help@example.com>"
+    assert "http://127.0.0.1:8080" in read.get_content()
+
+
+def test_a_test_email_that_is_refused_ends_with_1_and_the_servers_words(folder):
+    with mail_server(Refuses("RCPT")) as (_, port):
+        ended = tried(folder, SETTINGS + f"  port: {port}\n")
+    assert ended.returncode == 1 and "550 5.1.1 no" in ended.stdout
+    # Nobody listens there any more.
+    ended = tried(folder, SETTINGS + f"  port: {port}\n")
+    assert ended.returncode == 1 and f"Nobody answers at localhost:{port}" in ended.stdout
+
+
+def test_a_test_email_needs_settings_and_an_address(folder):
+    ended = tried(folder, SETTINGS, "me@localhost@example.com")
+    assert ended.returncode == 2 and "is not an email address" in ended.stderr
+    ended = tried(folder, SETTINGS.partition("emails:")[0])
+    assert ended.returncode == 1 and "docs/emails.md" in ended.stderr
+
+
+def test_doctor_asks_the_mail_server_and_sends_nothing(folder):
+    kinds = "  lapsed: true\n"
+    with mail_server() as (mailbox, port):
+        (folder / "tollgate.yaml").write_text(SETTINGS + f"  port: {port}\n" + kinds)
+        findings = doctor(folder, {})
+        assert state(findings, "emails.server") == ("ok", f"localhost:{port} takes the connection.")
+        assert "Example" in state(findings, "emails.sender")[1]
+        # The public address is this machine's: only its owner could unsubscribe.
+        worst, sentence = state(findings, "emails.unsubscribe")
+        assert worst == "warning" and "http://127.0.0.1:8080/emails/unsubscribe" in sentence
+        assert mailbox.mails.empty()
+    findings = doctor(folder, {"TOLLGATE_PUBLIC_URL": "https://tollgate.invalid"})
+    assert state(findings, "emails.server")[0] == "failed"
+    worst, sentence = state(findings, "emails.unsubscribe")
+    assert worst == "failed" and sentence.startswith("https://tollgate.invalid/emails/unsubscribe: ")
+
+
+def test_doctor_says_when_no_emails_are_sent_or_none_can_be_unsubscribed(folder):
+    (folder / "tollgate.yaml").write_text(SETTINGS.partition("emails:")[0])
+    assert state(doctor(folder, {}), "emails")[0] == "skipped"
+    with mail_server() as (_, port):
+        (folder / "tollgate.yaml").write_text(SETTINGS + f"  port: {port}\n")
+        assert state(doctor(folder, {}), "emails.unsubscribe")[0] == "skipped"
+
+
+def test_doctor_tries_the_login(folder):
+    """A wrong password is found before the first email."""
+    with mail_server(auth_required=True, auth_require_tls=False) as (mailbox, port):
+        login = f"  port: {port}\n  username: tollgate\n  password: wrong\n"
+        (folder / "tollgate.yaml").write_text(SETTINGS + login)
+        worst, sentence = state(doctor(folder, {}), "emails.server")
+        assert worst == "failed" and "refused the user name and password" in sentence, sentence
+        right = login.replace("wrong", '"s3cret, with a comma"')
+        (folder / "tollgate.yaml").write_text(SETTINGS + right)
+        worst, sentence = state(doctor(folder, {}), "emails.server")
+        assert (worst, sentence) == ("ok", f"localhost:{port} takes the connection and the login.")
+    assert [given for given, _ in mailbox.logins] == [
+        ("tollgate", "wrong"), ("tollgate", "s3cret, with a comma")]

@@ -18,6 +18,7 @@ enum Doctor {
                 await MachineChecks(settings: settings(), newestJournalRow: newestJournalRow)
                     .all(over: client)
             },
+            .init("emails") { await EmailChecks(settings: settings()).all(over: client) },
             .init("app_store") { await AppStoreChecks(settings: settings()).all(over: client) },
             .init("stripe") { await StripeChecks(settings: settings()).all(over: client) },
             .init("google_play") { await GooglePlayChecks(settings: settings()).all(over: client) },

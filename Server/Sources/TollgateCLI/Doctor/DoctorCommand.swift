@@ -12,8 +12,9 @@ struct DoctorCommand: AsyncParsableCommand {
         abstract: "Ask everything that can be wrong, and say what to do about it.",
         discussion: """
             Reads the server's settings, and asks the database, the disk, the clock, the public \
-            address, and each store that is set up: its key and what the key may do, where it sends \
-            its messages, and what it sells. It changes nothing and may run beside the server. \
+            address, the mail server of emails to customers, and each store that is set up: its key \
+            and what the key may do, where it sends its messages, and what it sells. It changes \
+            nothing and may run beside the server. \
             Exit codes: 0 nothing failed, 1 something did.
             """
     )

@@ -42,7 +42,7 @@ struct AlertsTestCommand: AsyncParsableCommand {
         let webhooks = OutgoingWebhooks()
         let trial = AlertTrial(
             settings,
-            server: try server(),
+            server: try Settings.ownAddress(),
             webhooks: { try await webhooks.send($0) },
             mails: OutgoingMail.transport,
             clocks: Clocks(now: { SystemClock.now() }, wall: SystemClock.now, isVirtual: false),
@@ -59,15 +59,5 @@ struct AlertsTestCommand: AsyncParsableCommand {
             }
         }
         guard outcomes.allSatisfy({ $0.failure == nil }) else { throw CheckFailed(message: "") }
-    }
-
-    /// The address by which a server with these settings calls itself.
-    private func server() throws -> String {
-        if let publicURL = Settings.text(nil, "PUBLIC_URL") { return publicURL }
-        let address = try ListenAddress(
-            Settings.text(nil, "LISTEN") ?? "127.0.0.1:8080",
-            option: "TOLLGATE_LISTEN"
-        )
-        return "http://\(address.host):\(address.port)"
     }
 }

@@ -28,6 +28,15 @@ extension LetterSetUp {
     }
 }
 
+extension LetterSettings {
+    /// The settings of emails to customers for a test email; `nil` where none is set.
+    ///
+    /// - Throws: `WrongSettings` with all mistakes.
+    static func ofTrial() throws -> LetterSettings? {
+        try Settings.meaning { text, mistakes in read(text, isTrial: true, &mistakes) }
+    }
+}
+
 extension TraceSettings {
     /// Where spans are sent, from `TOLLGATE_TRACES_…`; `nil` where no collector is set.
     ///
@@ -38,6 +47,16 @@ extension TraceSettings {
 }
 
 extension Settings {
+    /// The address by which a server with these settings calls itself.
+    static func ownAddress() throws -> String {
+        if let publicURL = text(nil, "PUBLIC_URL") { return publicURL }
+        let address = try ListenAddress(
+            text(nil, "LISTEN") ?? "127.0.0.1:8080",
+            option: "TOLLGATE_LISTEN"
+        )
+        return "http://\(address.host):\(address.port)"
+    }
+
     fileprivate static func meaning<Value>(
         _ read: ((String) -> String?, inout [SettingMistake]) -> Value
     ) throws -> Value {

@@ -3,9 +3,12 @@ internal import CCurl
 internal import Foundation
 internal import TollgateService
 
-/// One mail on its way to a mail server, on the thread that calls it.
+/// One mail on its way to a mail server, or a greeting without a mail, on the thread that calls it.
 final class MailTransfer {
-    private let mail: Mail
+    /// The sender's address; we greet by its domain.
+    private let sender: String
+    /// `nil`: the connection is made, and the login, and nothing is sent.
+    private let mail: Mail?
     private let server: MailServer
     private let stop: OutgoingMail.Stop
     /// The bytes of the mail that libcurl has not taken yet.
@@ -15,9 +18,10 @@ final class MailTransfer {
     /// The number of commands that the server has answered with 250 or 251.
     private var accepted = 0
 
-    init(_ mail: Mail, to server: MailServer, _ stop: OutgoingMail.Stop) {
-        (self.mail, self.server, self.stop) = (mail, server, stop)
-        rest = mail.bytes[...]
+    init(_ mail: Mail?, from sender: String, to server: MailServer, _ stop: OutgoingMail.Stop) {
+        (self.sender, self.mail) = (sender, mail)
+        (self.server, self.stop) = (server, stop)
+        rest = (mail?.bytes ?? [])[...]
     }
 
     /// - Throws: `MailFailed`.
@@ -27,11 +31,17 @@ final class MailTransfer {
         }
         // The good-bye is said within the cleanup.
         defer { withExtendedLifetime(self) { curl_easy_cleanup(curl) } }
-        let recipients = curl_slist_append(nil, "<\(mail.recipient)>")
+        let recipients = mail.flatMap { curl_slist_append(nil, "<\($0.recipient)>") }
         defer { curl_slist_free_all(recipients) }
         setUp(curl, within: limit)
         try protect(curl)
-        _ = tollgate_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients)
+        if let recipients {
+            _ = tollgate_curl_set_long(curl, CURLOPT_UPLOAD, 1)
+            _ = tollgate_curl_set_list(curl, CURLOPT_MAIL_RCPT, recipients)
+        } else {
+            _ = tollgate_curl_set_long(curl, CURLOPT_NOBODY, 1)
+            _ = tollgate_curl_set_text(curl, CURLOPT_CUSTOMREQUEST, "NOOP")
+        }
         let code = curl_easy_perform(curl)
         guard code == CURLE_OK else { throw failure(code) }
     }
@@ -54,7 +64,7 @@ final class MailTransfer {
         // Variables of the process that name a proxy are meant for HTTP.
         _ = tollgate_curl_set_text(curl, CURLOPT_PROXY, "")
         _ = tollgate_curl_set_text(curl, CURLOPT_URL, address)
-        _ = tollgate_curl_set_text(curl, CURLOPT_MAIL_FROM, "<\(mail.sender)>")
+        _ = tollgate_curl_set_text(curl, CURLOPT_MAIL_FROM, "<\(sender)>")
         if let username = server.username, let password = server.password {
             _ = tollgate_curl_set_text(curl, CURLOPT_USERNAME, username)
             _ = tollgate_curl_set_text(curl, CURLOPT_PASSWORD, password)
@@ -62,7 +72,6 @@ final class MailTransfer {
             _ = tollgate_curl_set_text(curl, CURLOPT_LOGIN_OPTIONS, "AUTH=PLAIN;AUTH=LOGIN")
         }
         let own = Unmanaged.passUnretained(self).toOpaque()
-        _ = tollgate_curl_set_long(curl, CURLOPT_UPLOAD, 1)
         _ = tollgate_curl_set_pointer(curl, CURLOPT_READDATA, own)
         _ = tollgate_curl_set_transfer(curl, CURLOPT_READFUNCTION) { buffer, size, count, own in
             MailTransfer.of(own).read(into: buffer, size * count)
@@ -105,7 +114,7 @@ final class MailTransfer {
         let host =
             server.host.contains(":") && !server.host.hasPrefix("[")
             ? "[\(server.host)]" : server.host
-        let name = mail.sender.split(separator: "@").last ?? "localhost"
+        let name = sender.split(separator: "@").last ?? "localhost"
         return "\(scheme)://\(host):\(server.port)/\(name)"
     }
 
@@ -177,7 +186,9 @@ final class MailTransfer {
                     : "The connection to \(place) failed."
             )
         }
-        let what = isLogin ? "refused the user name and password" : "refused the mail"
+        let what =
+            isLogin
+            ? "refused the user name and password" : mail == nil ? "refused us" : "refused the mail"
         return MailFailed(
             "\(place) \(what): \(quotedReply)",
             isPermanent: status >= 500,

@@ -12,8 +12,25 @@ public enum OutgoingMail {
         try await send(mail, to: server, within: .seconds(25))
     }
 
+    /// Connects to a mail server and logs in, within 25 seconds, and sends nothing.
+    ///
+    /// - Parameter sender: the address of mails to come.
+    /// - Throws: `MailFailed`.
+    public static func greet(_ server: MailServer, as sender: String) async throws {
+        try await transfer(nil, from: sender, to: server, within: .seconds(25))
+    }
+
     /// - Throws: `MailFailed`.
     static func send(_ mail: Mail, to server: MailServer, within limit: Duration) async throws {
+        try await transfer(mail, from: mail.sender, to: server, within: limit)
+    }
+
+    private static func transfer(
+        _ mail: Mail?,
+        from sender: String,
+        to server: MailServer,
+        within limit: Duration
+    ) async throws {
         let stop = Stop()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation {
@@ -21,7 +38,7 @@ public enum OutgoingMail {
                 // Waiting for a mail server must block none of the threads that run Swift's tasks.
                 Thread.detachNewThread {
                     let result = Result {
-                        try MailTransfer(mail, to: server, stop).run(within: limit)
+                        try MailTransfer(mail, from: sender, to: server, stop).run(within: limit)
                     }
                     continuation.resume(with: result)
                 }

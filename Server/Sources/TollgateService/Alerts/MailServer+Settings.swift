@@ -65,7 +65,7 @@ extension MailServer {
 
     /// `local@domain` as RFC 5321 has it, without quoted local parts: nothing in it ends a line or a
     /// header.
-    static func isAddress(_ text: String) -> Bool {
+    package static func isAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, (1...64).contains(parts[0].utf8.count), isName(String(parts[1]))
         else { return false }

@@ -92,10 +92,12 @@ extension LetterSettings {
     ///
     /// - Parameters:
     ///   - text: the text of a setting by its name; `nil`: it is not set.
+    ///   - isTrial: whether settings without a kind count, too.
     ///   - mistakes: what is wrong is added to these.
     /// - Returns: `nil` if no kind is switched on, or something is wrong.
     package static func read(
         _ text: (String) -> String?,
+        isTrial: Bool = false,
         _ mistakes: inout [SettingMistake]
     ) -> LetterSettings? {
         func given(_ part: String) -> String? { text(prefix + part) }
@@ -134,7 +136,7 @@ extension LetterSettings {
         }
         let includesSandbox = flag("SANDBOX")
         mistakes += found
-        guard found.isEmpty, let server, !kinds.isEmpty else { return nil }
+        guard found.isEmpty, let server, isTrial || !kinds.isEmpty else { return nil }
         var settings = LetterSettings(
             server: server,
             sender: given("FROM") ?? "",
