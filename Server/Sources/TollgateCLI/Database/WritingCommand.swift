@@ -14,6 +14,11 @@ import TollgateService
 
 /// The application for a command that writes, beside no server on SQLite, beside any on PostgreSQL.
 enum WritingCommand {
+    /// The refusal of a command that needs the keys that sign answers.
+    static let unsealed = ValidationError(
+        "Set TOLLGATE_SECRET_KEY as the server has it: the keys are sealed with it."
+    )
+
     /// Opens everything, does `work`, closes everything.
     ///
     /// - Parameter signing: whether it needs the keys that sign answers.
@@ -57,11 +62,7 @@ enum WritingCommand {
             logger.logLevel = .error
             let secretKeys = Settings.list("SECRET_KEY")
             let secretKey = secretKeys.first ?? ""
-            if signing, secretKeys.isEmpty {
-                throw ValidationError(
-                    "Set TOLLGATE_SECRET_KEY as the server has it: the keys are sealed with it."
-                )
-            }
+            if signing, secretKeys.isEmpty { throw unsealed }
             let store = try await RecordStore(driver)
             // Before the first start the database knows no catalog, and after a change not the newest.
             let stores = try StoreSettings(AppStoreConnection.catalog() ?? store.history.current)

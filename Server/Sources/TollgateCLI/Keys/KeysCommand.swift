@@ -4,6 +4,7 @@ import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
+import Storage
 import TollgateAPI
 import TollgateService
 
@@ -43,9 +44,26 @@ struct KeysPlace: ParsableArguments {
         if let server = Settings.text(server, "SERVER") {
             return try await ask(server, rotation)
         }
+        guard let rotation else { return try await kept() }
         return try await WritingCommand.run(database: database, signing: true) { tollgate in
-            guard let rotation else { return try await tollgate.signingKeys.all().data }
-            return try await tollgate.signingKeys.rotate(rotation, by: StaffCommand.actor).data
+            try await tollgate.signingKeys.rotate(rotation, by: StaffCommand.actor).data
+        }
+    }
+
+    /// The keys in the database, read beside a server.
+    private func kept() async throws -> [API.SigningKey] {
+        let secretKeys = Settings.list("SECRET_KEY")
+        guard !secretKeys.isEmpty else { throw WritingCommand.unsealed }
+        return try await ReadingCommand.run(database: database) { records in
+            do {
+                return try await AnswerSigner.signingKeys(
+                    keptIn: records.driver,
+                    sealing: SealingKeys(secretKeys),
+                    at: SystemClock.now()
+                )
+            } catch let error as SealingError {
+                throw CheckFailed(message: error.description)
+            }
         }
     }
 

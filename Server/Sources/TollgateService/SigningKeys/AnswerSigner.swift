@@ -109,7 +109,23 @@ public final class AnswerSigner: Sendable {
     ///
     /// - Parameter now: real time.
     public func signingKeys(at now: Instant) -> [API.SigningKey] {
-        let keys = held.withLock { $0.keys }
+        Self.signingKeys(held.withLock { $0.keys }, at: now)
+    }
+
+    /// The same of a database beside a server: nothing is changed; empty where no key was made yet.
+    ///
+    /// - Parameter now: real time.
+    /// - Throws: `SealingError` where they were sealed under another secret key.
+    public static func signingKeys(
+        keptIn driver: any StorageDriver,
+        sealing: SealingKeys,
+        at now: Instant
+    ) async throws -> [API.SigningKey] {
+        let kept = try await Place(driver: driver, sealing: sealing).read()
+        return kept.map { signingKeys($0, at: now) } ?? []
+    }
+
+    private static func signingKeys(_ keys: AnswerKeys, at now: Instant) -> [API.SigningKey] {
         let signer = keys.signer(at: now)
         return keys.shown(at: now).map { key in
             API.SigningKey(
