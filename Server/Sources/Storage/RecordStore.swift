@@ -11,14 +11,16 @@ public struct RecordStore: Sendable {
     /// The only way into the journal.
     package let writer: any JournalWriter
 
-    /// Brings the schema up to date, and what was derived if an earlier engine derived it, and reads
-    /// the catalog's versions.
+    /// Opens a database, and makes its schema if it is empty.
     ///
-    /// - Parameter upgrade: what it takes to derive everything again; `nil`: a database that needs it is
-    ///   refused.
+    /// With `upgrade` an older schema is brought up to date, and what an earlier engine derived is derived
+    /// again: a server does that when it starts. Without, such a database is refused, since a server of
+    /// that version may be using it.
+    ///
+    /// - Parameter upgrade: what it takes to derive everything again.
     /// - Throws: `StorageError`, also when a newer program has already changed the schema.
     public init(_ driver: any StorageDriver, upgrade: EngineUpgrade.Means? = nil) async throws {
-        try await driver.migrate()
+        if upgrade == nil { try await driver.migrateIfEmpty() } else { try await driver.migrate() }
         if driver.dialect.rowLock.isEmpty {
             // The only process there is: whoever held a lease before is dead.
             try await driver.execute("DELETE FROM lease")

@@ -126,6 +126,25 @@ struct EngineUpgradeTests {
         await again.driver.close()
     }
 
+    @Test(
+        "whoever is no server leaves an older schema to the server that may be using it",
+        arguments: Backend.allCases
+    )
+    func olderSchema(_ backend: Backend) async throws {
+        let driver = try backend.makeDatabase().open()
+        let former = Array(Schema.migrations.dropLast())
+        try await driver.migrate(former)
+        let error = await #expect(throws: StorageError.self) { try await RecordStore(driver) }
+        #expect(error?.kind == .schema)
+        #expect(error?.message.contains("tollgate serve") == true)
+        try await driver.requireSchema(former)
+        // The start of a server brings it up to date, and then others take it.
+        _ = try await RecordStore(driver, upgrade: Self.means)
+        try await driver.requireSchema()
+        _ = try await RecordStore(driver)
+        await driver.close()
+    }
+
     @Test("rows of a later engine are left alone", arguments: Backend.allCases)
     func later(_ backend: Backend) async throws {
         let database = try backend.makeDatabase()

@@ -65,6 +65,30 @@ extension StorageDriver {
         return migrations.count
     }
 
+    /// Makes the schema where there is none; one that is there must be that of `migrations`.
+    ///
+    /// A server of another version may be using the database.
+    ///
+    /// Throws `.schema` as `requireSchema`.
+    func migrateIfEmpty(_ migrations: [Migration] = Schema.migrations) async throws {
+        if try await hasSchema() {
+            try await requireSchema(migrations)
+        } else {
+            try await migrate(migrations)
+        }
+    }
+
+    private func hasSchema() async throws -> Bool {
+        do {
+            return try await read { connection in
+                try !connection.query("SELECT 1 FROM schema_version LIMIT 1").isEmpty
+            }
+        } catch let error as StorageError where error.kind == .other {
+            // There is no such table.
+            return false
+        }
+    }
+
     /// Checks without writing that the schema is exactly that of `migrations`; for commands that
     /// only read.
     ///
@@ -83,7 +107,7 @@ extension StorageDriver {
             throw StorageError(
                 .schema,
                 "the schema has version \(version), this program needs \(migrations.count); "
-                    + "start the server once to migrate it"
+                    + "tollgate serve of this program's version brings it up to date when it starts"
             )
         }
     }

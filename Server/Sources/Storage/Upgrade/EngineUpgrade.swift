@@ -158,7 +158,7 @@ public struct EngineUpgrade: Sendable {
                 + "\(engineVersion); "
                 + (found > engineVersion
                     ? "use a newer program"
-                    : "`tollgate serve` derives it again when it starts")
+                    : "tollgate serve of this program's version derives it again when it starts")
         )
     }
 

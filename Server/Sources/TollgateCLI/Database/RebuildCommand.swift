@@ -9,7 +9,7 @@ import TollgateService
 
 /// Everything derived, derived again from the journal and compared.
 enum RebuildCheck {
-    /// Compares `source` with what follows from its journal, in a database of the temporary folder.
+    /// Compares `source` with what follows from its journal, in a database of the scratch folder.
     ///
     /// - Returns: the report, and how many messages the figures of reports are behind: they are compared
     ///   only where that is 0.
@@ -17,7 +17,7 @@ enum RebuildCheck {
         of source: any StorageDriver,
         progress: @Sendable (Int64, Int64) -> Void
     ) async throws -> (report: Rebuild.Report, lag: Int64) {
-        let folder = FileManager.default.temporaryDirectory
+        let folder = ScratchFolder.parent
             .appendingPathComponent("tollgate-rebuild-\(UUID().uuidString)")
         // A folder that is made here and now is nobody else's, who could read the journal in it.
         try FileManager.default.createDirectory(

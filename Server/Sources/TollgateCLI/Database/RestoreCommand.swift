@@ -55,7 +55,7 @@ struct RestoreCommand: AsyncParsableCommand {
         let line = ProgressLine(json: false)
         defer { line.end() }
         if verify {
-            let rows = try await BackupProof.verify(file, line)
+            let rows = try await verified(line)
             line.end()
             Terminal.say(
                 "checked  \(file): everything derived follows from its \(rows) journal rows"
@@ -69,6 +69,18 @@ struct RestoreCommand: AsyncParsableCommand {
         Terminal.say("restored \(path)")
         if let former { Terminal.say("the former database is \(former)") }
         if reconcile { try await closeTheGap(location) }
+    }
+
+    /// - Throws: `CheckFailed` where the copy cannot be verified, also because it is another version's.
+    private func verified(_ line: ProgressLine) async throws -> Int64 {
+        do {
+            return try await BackupProof.verify(file, line)
+        } catch let error as StorageError where error.kind == .schema {
+            throw CheckFailed(
+                message:
+                    "\(file) is of another version of Tollgate, which alone can verify it: \(error.message). To put an older copy in place as it is, say --no-verify --no-reconcile; then start tollgate serve, which brings it up to date and asks the stores."
+            )
+        }
     }
 
     /// Asks each store that is set up, one after the other.
@@ -90,6 +102,11 @@ struct RestoreCommand: AsyncParsableCommand {
                 failures.append("\(name): \(words)")
             }
         }
+        do {
+            try await adoptCatalog(in: location)
+        } catch {
+            failures.append("the catalog: \(PlainWords.of(error))")
+        }
         if stores.appStoreKey != nil {
             await ask("the App Store") { try await ReconcileAppStoreCommand.parse(place).run() }
         }
@@ -107,6 +124,22 @@ struct RestoreCommand: AsyncParsableCommand {
                     "The copy is in place, and not everything could be asked; a server goes on with it by itself.\n"
                     + failures.map { "  - \($0)" }.joined(separator: "\n")
             )
+        }
+    }
+
+    /// Takes in the server's catalog, which may be newer than the copy's, as the start of a server would.
+    private func adoptCatalog(in location: DatabaseLocation) async throws {
+        let path = Settings.text(catalog, "CATALOG") ?? "catalog.yaml"
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        let present = try CatalogFile.read(path)
+        let driver = try location.open()
+        do {
+            let store = try await RecordStore(driver)
+            try await store.adopt(present, at: try await ClockSetting.instant(nil))
+            await driver.close()
+        } catch {
+            await driver.close()
+            throw error
         }
     }
 }

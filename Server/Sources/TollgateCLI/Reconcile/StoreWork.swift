@@ -32,7 +32,7 @@ struct StoreWork {
 
     /// - Throws: `StorageError.inUse` where a server holds the SQLite file, which then does this work by
     ///   itself; `CheckFailed` without the server's secret key, with which customers are named and the
-    ///   database's secrets are sealed.
+    ///   database's secrets are sealed, and where the server has another catalog.
     func run<Result: Sendable>(
         over connect: (HTTPClient) async throws -> Connections,
         _ work: (Tollgate) async throws -> Result
@@ -63,7 +63,7 @@ struct StoreWork {
                 appStoreOptions: connections.appStoreOptions,
                 stripe: connections.stripe,
                 googlePlay: connections.googlePlay,
-                derivesAnew: false,
+                upgrades: false,
                 clocks: .init(
                     now: try await clock.reached(over: client),
                     wall: SystemClock.now,

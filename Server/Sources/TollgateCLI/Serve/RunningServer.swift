@@ -25,8 +25,8 @@ struct RunningServer: Sendable {
 
     /// Opens the database, brings it up to date and adopts the catalog.
     ///
-    /// - Parameter derivesAnew: whether rows of an earlier engine are derived again; otherwise they are
-    ///   refused.
+    /// - Parameter upgrades: `false` for a command beside which a server may be serving: it refuses a
+    ///   database of another version and another catalog than the server's.
     init(
         configuration: Configuration,
         database: DatabaseLocation,
@@ -37,7 +37,7 @@ struct RunningServer: Sendable {
         stripe: Stripe.Client?,
         googlePlay: GooglePlaySetUp = GooglePlaySetUp(),
         openID: OpenIDClient? = nil,
-        derivesAnew: Bool = true,
+        upgrades: Bool = true,
         clocks: Clocks
     ) async throws {
         let threshold = LogThreshold(try Settings.logLevel())
@@ -48,10 +48,13 @@ struct RunningServer: Sendable {
         webhooks = OutgoingWebhooks()
         let store = try await RecordStore(
             driver,
-            upgrade: derivesAnew ? .onDisk(now: { await clocks.now() }, logger: logger) : nil
+            upgrade: upgrades
+                ? .onDisk(beside: database.sqlitePath, now: { await clocks.now() }, logger: logger)
+                : nil
         )
         // Before anything is written: a server with the wrong key must not begin.
         let signer = try await AnswerSigner(keptIn: driver, sealing: SealingKeys(configuration))
+        if !upgrades { try Self.requireServed(catalog, by: store.history) }
         try await store.adopt(catalog, at: await clocks.now())
         tollgate = Tollgate(
             configuration: configuration,
@@ -72,6 +75,17 @@ struct RunningServer: Sendable {
         try await tollgate.webhookEndpoints.reseal()
         try await tollgate.secondFactors.reseal()
         for connector in tollgate.connectors { try await connector.begin() }
+    }
+
+    /// - Throws: `CheckFailed` where a server has adopted another catalog.
+    private static func requireServed(_ catalog: Catalog, by history: CatalogHistory) throws {
+        guard !history.versions.isEmpty,
+            try history.current.canonicalJSON() != catalog.canonicalJSON()
+        else { return }
+        throw CheckFailed(
+            message:
+                "The server has another catalog than this command. Let the server read the file first (tollgate reload, or start tollgate serve), or name the server's file with --catalog."
+        )
     }
 
     static let randomBytes: @Sendable (Int) -> [UInt8] = { count in
