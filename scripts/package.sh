@@ -62,8 +62,9 @@ complete fish usr/share/fish/vendor_completions.d/tollgate.fish
 
 mkdir -p "$root/usr/lib/systemd/system"
 install -m 644 deploy/systemd/* "$root/usr/lib/systemd/system/"
+# Samples: postinst makes the machine's own of them, once.
 install -D -m 644 scripts/package/tollgate.env "$root/usr/share/tollgate/tollgate.env"
-install -D -m 644 catalog.yaml "$root/etc/tollgate/catalog.yaml"
+install -D -m 644 catalog.yaml "$root/usr/share/tollgate/catalog.yaml"
 install -m 644 docs/deploy.md docs/operations.md docs/releases.md "$doc/"
 cp -r deploy/. "$doc/examples/"
 gzip -9nc CHANGELOG.md >"$doc/CHANGELOG.md.gz"
@@ -89,7 +90,6 @@ mapfile -t found < <(ldd "$binary" | sed -n 's|.* => \(/.*\)/[^/]* (.*|-l\1|p' |
     >"$work/depends" 2>"$work/depends.log" || { cat "$work/depends.log" >&2; exit 1; }
 depends="$(sed -n 's/^shlibs:Depends=//p' "$work/depends")"
 architecture="$(dpkg --print-architecture)"
-echo /etc/tollgate/catalog.yaml >"$root/DEBIAN/conffiles"
 for script in postinst prerm postrm; do
     install -m 755 "scripts/package/debian/$script" "$root/DEBIAN/$script"
 done

@@ -197,11 +197,13 @@ def test_an_upgrade_keeps_data_and_settings(machine, apple):
     (before,) = [pathlib.Path(before)] if before else pathlib.Path(PACKAGES).glob("before/*.deb")
     machine.install(before)
     set_up(machine, apple)
+    catalog = machine.root / "etc/tollgate/catalog.yaml"
+    catalog.write_text(catalog.read_text() + "# Our own.\n")
     with machine.serving() as service:
         buy(service, apple, 1, "jenny")
-    settings = machine.environment()
+    settings, sold = machine.environment(), catalog.read_text()
     machine.install(packages()[-1])
-    assert machine.environment() == settings
+    assert machine.environment() == settings and catalog.read_text() == sold
     with machine.serving() as service:
         assert coins(service, "jenny") == 100
         buy(service, apple, 2, "jenny")
@@ -214,8 +216,11 @@ def test_removal_keeps_the_data(machine, apple, how):
     set_up(machine, apple)
     with machine.serving() as service:
         buy(service, apple, 1, "jenny")
+    catalog = machine.root / "etc/tollgate/catalog.yaml"
+    catalog.write_text(catalog.read_text() + "# Our own.\n")
     machine.run("apt-get", how, "-y", "tollgate")
     assert not (machine.root / "usr/bin/tollgate").exists()
+    assert catalog.read_text().endswith("# Our own.\n")
     machine.install(packages()[-1])
     with machine.serving() as service:
         assert coins(service, "jenny") == 100

@@ -55,7 +55,6 @@ def test_the_package_names_what_it_needs(package):
     depends = re.search(r"^Depends: (.*)$", control, re.MULTILINE)[1]
     for library in ("libc6 (>= ", "libsqlite3-0", "libpq5", "zlib1g", "libcurl4", "ca-certificates", "passwd"):
         assert library in depends, depends
-    assert (package / "DEBIAN/conffiles").read_text() == "/etc/tollgate/catalog.yaml\n"
     for script in ("postinst", "prerm", "postrm"):
         assert run("sh", "-n", package / "DEBIAN" / script).returncode == 0
 
@@ -63,7 +62,13 @@ def test_the_package_names_what_it_needs(package):
 def test_the_package_holds_no_keys(package):
     settings = (package / "usr/share/tollgate/tollgate.env").read_text()
     assert "\nTOLLGATE_SECRET_KEY=\n" in settings and "\nTOLLGATE_PUBLISHABLE_KEY=\n" in settings
-    assert not (package / "etc/tollgate/tollgate.env").exists(), "it is made on the machine"
+
+
+def test_an_upgrade_asks_nothing_and_replaces_nothing(package):
+    """dpkg would ask about a conffile that the team has edited, and remove it with --purge."""
+    assert not (package / "etc").exists(), "settings and catalog are made on the machine"
+    assert not (package / "DEBIAN/conffiles").exists()
+    assert (package / "usr/share/tollgate/catalog.yaml").read_text() == (ROOT / "catalog.yaml").read_text()
 
 
 def test_the_keys_that_are_made_at_installation_stand_in_no_command_line(tmp_path):
@@ -72,13 +77,14 @@ def test_the_keys_that_are_made_at_installation_stand_in_no_command_line(tmp_pat
     for folder in (programs, settings.parent):
         folder.mkdir()
     # Users are not made here; whatever else is called is called, after its arguments were written down.
-    for name in ("getent", "chown", "chmod", "mkdir", "mv", "od", "tr", "sed"):
+    for name in ("getent", "chown", "chmod", "mkdir", "mv", "od", "tr", "sed", "cp"):
         call = "" if name in ("getent", "chown") else f'exec {shutil.which(name)} "$@"\n'
         (programs / name).write_text(f'#!/bin/sh\necho "{name} $*" >>{log}\n{call}')
         (programs / name).chmod(0o755)
     script = (ROOT / "scripts/package/debian/postinst").read_text()
     for there, here in [
             ("/usr/share/tollgate/tollgate.env", ROOT / "scripts/package/tollgate.env"),
+            ("/usr/share/tollgate/catalog.yaml", ROOT / "catalog.yaml"),
             ("/etc/tollgate", settings.parent), ("/var/lib/tollgate", tmp_path / "lib"),
             ("/run/systemd/system", tmp_path / "none")]:
         script = script.replace(there, str(here))
@@ -94,8 +100,13 @@ def test_the_keys_that_are_made_at_installation_stand_in_no_command_line(tmp_pat
     calls = log.read_text()
     assert "od " in calls and not any(key[8:] in calls for key in keys)
     assert settings.stat().st_mode & 0o777 == 0o640
-    assert [path.name for path in settings.parent.iterdir()] == ["tollgate.env"]
-    assert configure() == text, "keys are made once"
+    catalog = settings.parent / "catalog.yaml"
+    assert {path.name for path in settings.parent.iterdir()} == {"tollgate.env", "catalog.yaml"}
+    assert catalog.read_text() == (ROOT / "catalog.yaml").read_text() and catalog.stat().st_mode & 0o777 == 0o644
+    catalog.write_text("products: []\n")
+    settings.write_text(text + "TOLLGATE_LISTEN=127.0.0.1:9000\n")
+    assert configure() == text + "TOLLGATE_LISTEN=127.0.0.1:9000\n", "keys are made once"
+    assert catalog.read_text() == "products: []\n"
 
 
 def test_the_settings_of_the_package_are_settings(package):

@@ -174,6 +174,8 @@ def test_an_answer_signed_before_a_change_of_keys_verifies_after_it(tmp_path):
         status, listed = keys("rotate", "--server", base, folder=tmp_path)
         assert status == 0 and [key["status"] for key in listed] == ["signing", "next"]
         assert len(call(base, "GET", "/.well-known/jwks.json", SECRET_KEY)["keys"]) == 2
+        # Beside it, the file can be read all the same.
+        assert keys("list", folder=tmp_path) == (0, listed)
         status, refused = keys("rotate", folder=tmp_path)
         assert status == 1 and "A server is using this database" in refused
     # Stopped, the command does it itself; the change under way is hurried on.
