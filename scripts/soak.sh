@@ -70,6 +70,25 @@ simulate() {
         --faults "$5" --scenario "$out/world-$1-$2-$3-$5.yaml"
 }
 
+# Builds the package of the version before: of the newest tag before this commit, or of the commit that made
+# packages first. It is kept; TOLLGATE_PACKAGE_BEFORE names another one.
+package_before() {
+    [ -z "${TOLLGATE_PACKAGE_BEFORE:-}" ] || return 0
+    local before folder source
+    before="$(git describe --tags --abbrev=0 --match 'v*' HEAD^ 2>/dev/null ||
+        git log -1 --format=%h --diff-filter=A -- scripts/package.sh)"
+    folder="$PWD/output/package-before/$before"
+    source="$folder/source"
+    if ! compgen -G "$folder/*.deb" >/dev/null; then
+        git worktree prune && git worktree add --force --detach "$source" "$before" &&
+            # A lower number than any, so that today's package is an upgrade.
+            bash "$source/scripts/package.sh" --version 0.0.1 --out "$folder" --compress gzip || return
+        git worktree remove --force "$source"
+    fi
+    TOLLGATE_PACKAGE_BEFORE="$(compgen -G "$folder/*.deb")"
+    export TOLLGATE_PACKAGE_BEFORE
+}
+
 # piece PART COUNT SEED
 piece() {
     local part="$1" count="$2"
@@ -108,9 +127,7 @@ piece() {
         fuzz) bash scripts/fuzz.sh "$count" ;;
         package)
             rm -rf output/packages
-            bash scripts/bootstrap.sh package && bash scripts/package.sh &&
-                bash scripts/package.sh --binary Server/.build-package/release/tollgate \
-                    --version 0.0.1 --out output/packages/before --compress gzip &&
+            bash scripts/bootstrap.sh package && bash scripts/package.sh && package_before &&
                 TOLLGATE_PACKAGES="$PWD/output/packages" .venv/bin/python -m pytest \
                     -p no:cacheprovider -q -s Server/Tests/Python/test_{package,installed}.py
             ;;

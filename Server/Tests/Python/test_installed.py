@@ -1,7 +1,7 @@
 """The packages on a machine without Swift: a root file system of Debian's, made here, in which the server
 runs with the settings of its unit. `make soak PARTS=package` builds the packages and runs this, as root.
 
-TOLLGATE_PACKAGES is the folder with the packages.
+TOLLGATE_PACKAGES is the folder with the packages, TOLLGATE_PACKAGE_BEFORE the package of an earlier version.
 """
 
 import contextlib
@@ -22,6 +22,7 @@ from tollgate_world import BUNDLE_ID, ROOT, Apple
 PACKAGES = os.environ.get("TOLLGATE_PACKAGES")
 pytestmark = pytest.mark.skipif(
     not PACKAGES or os.geteuid() != 0, reason="make soak PARTS=package builds what is tested here")
+AS_THE_SERVICE = ["setpriv", "--reuid", "tollgate", "--regid", "tollgate", "--clear-groups"]
 UNIT = (ROOT / "deploy/systemd/tollgate.service").read_text()
 
 
@@ -157,7 +158,8 @@ def test_a_machine_without_swift_tells_the_demos_story(machine):
     machine.install(packages()[-1])
     assert not list(machine.root.glob("**/libswift*.so"))
     assert re.fullmatch(r"\d+\.\d+\.\d+ \([0-9a-f]{12}(-dirty)?\)\n", machine.run("tollgate", "--version").stdout)
-    machine.run("tollgate", "demo", "--script", "--catalog", "/etc/tollgate/catalog.yaml")
+    # Its catalog is in the program.
+    machine.run("tollgate", "demo", "--script")
 
 
 def test_the_first_notification_after_the_installation(machine, apple):
@@ -193,9 +195,8 @@ def test_the_guide_leads_from_the_trial_to_live_keys(machine):
 
 
 def test_an_upgrade_keeps_data_and_settings(machine, apple):
-    before = os.environ.get("TOLLGATE_PACKAGE_BEFORE")
-    (before,) = [pathlib.Path(before)] if before else pathlib.Path(PACKAGES).glob("before/*.deb")
-    machine.install(before)
+    """From the version before, with its schema and its engine."""
+    machine.install(pathlib.Path(os.environ["TOLLGATE_PACKAGE_BEFORE"]))
     set_up(machine, apple)
     catalog = machine.root / "etc/tollgate/catalog.yaml"
     catalog.write_text(catalog.read_text() + "# Our own.\n")
@@ -204,10 +205,16 @@ def test_an_upgrade_keeps_data_and_settings(machine, apple):
     settings, sold = machine.environment(), catalog.read_text()
     machine.install(packages()[-1])
     assert machine.environment() == settings and catalog.read_text() == sold
+    # Until the service has started, nothing else touches the data.
+    refused = machine.run(*AS_THE_SERVICE, "tollgate", "staff", "add", "ann", check=False, **settings)
+    assert refused.returncode == 1 and "tollgate serve" in refused.stderr, refused.stderr
     with machine.serving() as service:
         assert coins(service, "jenny") == 100
         buy(service, apple, 2, "jenny")
         assert coins(service, "jenny") == 200
+    machine.run(*AS_THE_SERVICE, "tollgate", "rebuild", "--verify", **settings)
+    assert {path.name for path in (machine.root / "var/lib/tollgate").iterdir()} <= {
+        "tollgate.sqlite", "tollgate.sqlite-wal", "tollgate.sqlite-shm", "tollgate.sqlite.lock"}
 
 
 @pytest.mark.parametrize("how", ["remove", "purge"])
@@ -250,18 +257,17 @@ def test_debians_tools_take_what_deploy_holds(machine):
 def test_a_copy_as_the_timer_makes_it_is_restored(machine, apple):
     machine.install(packages()[-1])
     set_up(machine, apple)
-    as_the_service = ["setpriv", "--reuid", "tollgate", "--regid", "tollgate", "--clear-groups"]
     command = re.search(
         r"^ExecStart=(.*)$", (ROOT / "deploy/systemd/tollgate-backup.service").read_text(), re.MULTILINE)[1]
     with machine.serving() as service:
         buy(service, apple, 1, "jenny")
-        machine.run(*as_the_service, *command.split(), **machine.environment())
+        machine.run(*AS_THE_SERVICE, *command.split(), **machine.environment())
         buy(service, apple, 2, "jenny")
     (copy,) = (machine.root / "var/lib/tollgate/backups").glob("*.sqlite")
     for path in (machine.root / "var/lib/tollgate").glob("tollgate.sqlite*"):
         path.unlink()
     machine.run(
-        *as_the_service, "tollgate", "restore", f"/var/lib/tollgate/backups/{copy.name}", "--no-reconcile",
+        *AS_THE_SERVICE, "tollgate", "restore", f"/var/lib/tollgate/backups/{copy.name}", "--no-reconcile",
         **machine.environment())
     with machine.serving() as service:
         assert coins(service, "jenny") == 100
