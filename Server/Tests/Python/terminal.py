@@ -29,6 +29,6 @@ def on_a_terminal(world, *arguments):
 def shows_how_far_it_is(shown):
     """Whether it is one line that is written over, and left before what follows."""
     steps = [part.strip() for part in shown.split("\r") if part.strip()]
-    assert steps and all(re.fullmatch(r".+: \d+( of \d+)?", step) for step in steps), shown
+    assert steps and all(re.fullmatch(r".+: \d+( of \d+ \[#*-*\](, .+ left)?)?", step) for step in steps), shown
     assert shown.startswith("\r") and shown.endswith("\n") and shown.count("\n") == 1, repr(shown)
     return True

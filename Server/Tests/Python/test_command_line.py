@@ -1,6 +1,9 @@
 """The command line helps whoever does not know it by heart."""
 
+import contextlib
 import json
+import os
+import pty
 import re
 import subprocess
 
@@ -69,3 +72,36 @@ def test_help_is_an_answer_and_no_complaint():
         ended = tollgate(*words)
         assert (ended.returncode, ended.stderr) == (0, ""), words
         assert ended.stdout
+
+
+def on_a_screen(folder, **environment):
+    """What `tollgate doctor` says there without any settings, which is a failure."""
+    plain = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")
+             and not name.startswith("TOLLGATE_")}
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [BINARY, "doctor"], cwd=folder, env=plain | {"TERM": "xterm"} | environment, stdout=theirs,
+        stderr=subprocess.DEVNULL)
+    os.close(theirs)
+    shown = b""
+    # A terminal whose other side is closed ends in an error, not in nothing.
+    with contextlib.suppress(OSError):
+        while part := os.read(ours, 4096):
+            shown += part
+    os.close(ours)
+    assert process.wait(timeout=60) == 1
+    return shown.decode()
+
+
+def test_what_failed_is_red_on_a_terminal_and_nowhere_else(tmp_path):
+    red, plain = "\x1b[31mfailed  \x1b[0m settings", "failed   settings"
+    # Set to nothing, NO_COLOR says nothing (https://no-color.org).
+    for environment in ({}, {"NO_COLOR": ""}):
+        assert red in on_a_screen(tmp_path, **environment), environment
+    for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        shown = on_a_screen(tmp_path, **environment)
+        assert plain in shown and "\x1b" not in shown, environment
+    piped = subprocess.run(
+        [BINARY, "doctor"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        env={"PATH": os.environ["PATH"], "TERM": "xterm"})
+    assert plain in piped.stdout and "\x1b" not in piped.stdout

@@ -56,6 +56,24 @@ public enum Terminal {
     /// Whether somebody looks at standard error.
     public static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
+    /// The colour of a word that people look for.
+    public enum Colour: Int, Sendable {
+        case red = 31
+        case green = 32
+        case yellow = 33
+    }
+
+    /// Colours a text for a terminal; `NO_COLOR` leaves it plain (https://no-color.org).
+    public static func coloured(_ text: String, _ colour: Colour) -> String {
+        isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    private static let isColoured: Bool = {
+        let environment = ProcessInfo.processInfo.environment
+        return isatty(STDOUT_FILENO) == 1 && environment["NO_COLOR", default: ""].isEmpty
+            && environment["TERM"] != "dumb"
+    }()
+
     /// Makes a write to a closed pipe an error, not the end of the process.
     public static func outliveReaders() {
         signal(SIGPIPE, SIG_IGN)

@@ -31,9 +31,12 @@ extension GooglePlayConnector {
     /// - Returns: the findings; `nil` where another server is at it.
     /// - Throws: `QuotaUsedUp` where waiting took too long; another run goes on from there.
     public func reconcile(
-        reach: ReconciliationReach = .news
+        reach: ReconciliationReach = .news,
+        progress: @escaping WorkProgress.Report = { _ in }
     ) async throws -> GooglePlayReconciled? {
-        let patient = reconciliation.waiting { try await Task.sleep(for: .milliseconds(200)) }
+        let patient = reconciliation.waiting(progress: progress) {
+            try await Task.sleep(for: .milliseconds(200))
+        }
         var all: GooglePlayReconciled?
         var trouble: (any Error)?
         for app in setUp.apps {

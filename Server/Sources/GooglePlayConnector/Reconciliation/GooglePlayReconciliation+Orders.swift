@@ -128,6 +128,7 @@ extension GooglePlayReconciliation {
             )
             troubles.end()
             found.orders += outcomes.count
+            progress(WorkProgress(step: "orders", done: found.orders))
             found.orderNews += outcomes.values.count { $0.isNews }
             return (orders.filter { outcomes[$0.id] == nil }, false)
         } catch let fault as GooglePlay.APIFault {
@@ -152,6 +153,7 @@ extension GooglePlayReconciliation {
         _ troubles: inout Troubles
     ) async throws -> GooglePlay.APIFault? {
         found.orders += 1
+        progress(WorkProgress(step: "orders", done: found.orders))
         do {
             let outcome = try await reads.read(order: order.id, of: app, leaving: Self.reserve)
             troubles.end()

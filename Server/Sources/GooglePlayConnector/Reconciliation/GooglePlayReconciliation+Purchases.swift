@@ -68,6 +68,7 @@ extension GooglePlayReconciliation {
         _ found: inout GooglePlayReconciled
     ) async throws {
         found.purchases += 1
+        progress(WorkProgress(step: "purchases", done: found.purchases))
         do {
             let outcome =
                 if record.googlePlay?.subscription != nil {

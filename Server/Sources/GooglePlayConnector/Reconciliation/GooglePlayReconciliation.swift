@@ -36,6 +36,8 @@ struct GooglePlayReconciliation: Sendable {
     private var voids: VoidedList
     /// The last reads of overdue purchases: those without news are not read every minute.
     private let asked = AskedPurchases()
+    /// Told after every read.
+    private(set) var progress: WorkProgress.Report = { _ in }
     var missing: MissingOrders { reads.missing }
     var context: StoreContext { reads.context }
 
@@ -53,9 +55,13 @@ struct GooglePlayReconciliation: Sendable {
         (self.reads, self.voids) = (reads, voids)
     }
 
-    /// The same for somebody who waits for room in the quotas, see `GooglePlayReads.waiting`.
-    func waiting(_ rest: @escaping @Sendable () async throws -> Void) -> Self {
+    /// The same for somebody who waits for room in the quotas, see `GooglePlayReads.waiting`, and watches.
+    func waiting(
+        progress: @escaping WorkProgress.Report,
+        _ rest: @escaping @Sendable () async throws -> Void
+    ) -> Self {
         var patient = self
+        patient.progress = progress
         patient.reads = reads.waiting(rest)
         patient.voids = VoidedList(patient.reads)
         return patient
@@ -205,6 +211,7 @@ struct GooglePlayReconciliation: Sendable {
                 orSince: record.resumption ?? record.release
             ) {
                 found.overdue += 1
+                progress(WorkProgress(step: "overdue purchases", done: found.overdue))
                 do {
                     try await readAgain(record, app, &found, &troubles)
                 } catch {

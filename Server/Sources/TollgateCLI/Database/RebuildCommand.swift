@@ -127,7 +127,7 @@ struct RebuildCommand: DatabaseCommand {
         for table in tables {
             let name = table.table.padding(toLength: 10, withPad: " ", startingAt: 0)
             Terminal.say(
-                "\(table.identical ? "same     " : "DIFFERENT")  \(name) \(table.rows) rows  \(table.digest)"
+                "\(table.identical ? "same     " : Terminal.coloured("DIFFERENT", .red))  \(name) \(table.rows) rows  \(table.digest)"
             )
         }
     }

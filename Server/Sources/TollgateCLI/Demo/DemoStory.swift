@@ -216,7 +216,8 @@ private actor Checks {
         checks.append(check)
         guard !json else { return }
         let reason = check.error.map { ": \($0)" } ?? ""
-        Terminal.say("  \(check.cameTrue ? "✓" : "✗") \(what)\(reason)")
+        let mark = check.cameTrue ? Terminal.coloured("✓", .green) : Terminal.coloured("✗", .red)
+        Terminal.say("  \(mark) \(what)\(reason)")
     }
 
     /// Says how many came true.

@@ -3,6 +3,7 @@ import AsyncHTTPClient
 import CommandOutput
 import Foundation
 import Storage
+import Stores
 import TollgateService
 
 /// `tollgate doctor`: asks everything that can be wrong, and says what to do.
@@ -72,7 +73,11 @@ struct DoctorCommand: AsyncParsableCommand {
             }
         }
         // Stripe is asked about each price of the catalog.
-        findings += await checkUp.findings(within: .seconds(600))
+        let line = ProgressLine(json: json)
+        findings += await checkUp.findings(within: .seconds(600)) { done, all in
+            line.report(WorkProgress(step: "checks", done: done, of: all))
+        }
+        line.end()
         try await client.shutdown()
         return findings
     }
@@ -90,10 +95,22 @@ struct DoctorCommand: AsyncParsableCommand {
         )
     }
 
+    private static func coloured(_ text: String, _ state: Finding.State) -> String {
+        switch state {
+        case .ok: Terminal.coloured(text, .green)
+        case .warning: Terminal.coloured(text, .yellow)
+        case .failed: Terminal.coloured(text, .red)
+        case .skipped: text
+        }
+    }
+
     private func say(_ findings: [Finding]) {
         let width = findings.map(\.check.count).max() ?? 0
         for finding in findings {
-            let state = finding.state.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0)
+            let state = Self.coloured(
+                finding.state.rawValue.padding(toLength: 8, withPad: " ", startingAt: 0),
+                finding.state
+            )
             let check = finding.check.padding(toLength: width, withPad: " ", startingAt: 0)
             Terminal.say("\(state) \(check)  \(finding.sentence)")
             if let remedy = finding.remedy {

@@ -30,9 +30,12 @@ struct ReconcileGooglePlayCommand: DatabaseCommand {
 
     func run() async throws {
         let reach = try reaching.reach
+        let line = ProgressLine(json: json)
+        defer { line.end() }
         let found = try await GooglePlayWork.run(database: database, catalog: catalog) { tollgate in
-            try await tollgate.googlePlay.reconcile(reach: reach)
+            try await tollgate.googlePlay.reconcile(reach: reach, progress: line.report)
         }
+        line.end()
         guard let found else {
             throw CheckFailed(message: "Another server is reconciling with Google Play right now.")
         }

@@ -23,15 +23,23 @@ public struct CheckUp: Sendable {
 
     /// Asks everything.
     ///
-    /// - Parameter limit: the time after which a part that has not answered counts as failed.
+    /// - Parameters:
+    ///   - limit: the time after which a part that has not answered counts as failed.
+    ///   - progress: told how many parts have answered, and how many there are.
     /// - Returns: the findings in the order of the parts.
-    public func findings(within limit: Duration) async -> [Finding] {
+    public func findings(
+        within limit: Duration,
+        progress: (_ done: Int, _ all: Int) -> Void = { _, _ in }
+    ) async -> [Finding] {
         await withTaskGroup(of: (Int, [Finding]).self) { group in
             for (index, part) in parts.enumerated() {
                 group.addTask { (index, await part.findings(within: limit)) }
             }
             var found: [Int: [Finding]] = [:]
-            for await (index, findings) in group { found[index] = findings }
+            for await (index, findings) in group {
+                found[index] = findings
+                progress(found.count, parts.count)
+            }
             return parts.indices.flatMap { found[$0] ?? [] }
         }
     }
