@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from tollgate_world import BINARY
+from tollgate_world import BINARY, SECRET, Server
 
 
 def tollgate(*arguments):
@@ -72,6 +72,41 @@ def test_help_is_an_answer_and_no_complaint():
         ended = tollgate(*words)
         assert (ended.returncode, ended.stderr) == (0, ""), words
         assert ended.stdout
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    """A database with one customer."""
+    location = f"sqlite:{tmp_path_factory.mktemp('command-line')}/one.sqlite"
+    server = Server(location)
+    server.call("/v1/customers", b'{"app_user_id": "jenny"}')
+    server.stop()
+    return location
+
+
+@pytest.mark.parametrize("words, code, sentence", [
+    # Nobody and nothing of that name: a check that failed.
+    (["explain", "jenni", "pro"], 1, "o such customer"),
+    (["explain", "jenny", "prp"], 1, "did you mean ‘pro’?"),
+    (["webhooks", "dead", "we_nobody"], 1, "o such"),
+    (["webhooks", "replay", "we_nobody", "--dead"], 1, "o such"),
+    (["staff", "remove", "nobody"], 1, "nobody"),
+    (["keys", "revoke", "key_nobody"], 1, "No such secret key"),
+    # Days the wrong way round: a wrong usage.
+    (["report", "revenue", "--from", "2026-02-01", "--to", "2026-01-31"], 2, "is after --to 2026-01-31"),
+    (["report", "payments", "--from", "2026-02-01", "--to", "2026-01-31"], 2, "is after --to 2026-01-31"),
+    (["export", "sales", "--from", "2026-02-01", "--to", "2026-01-31"], 2, "is after --to 2026-01-31"),
+    # An empty list is an answer.
+    (["audit", "--subject", "staff:nobody"], 0, ""),
+    (["parked", "retry"], 0, ""),
+    (["report", "revenue", "--from", "2020-01-01", "--to", "2020-01-31"], 0, ""),
+])
+def test_what_is_not_there_ends_with_the_documented_code(database, words, code, sentence):
+    ended = subprocess.run(
+        [BINARY, *words, "--database", database], capture_output=True, text=True, timeout=60,
+        env=os.environ | {"TOLLGATE_SECRET_KEY": SECRET})
+    assert ended.returncode == code, ended.stdout + ended.stderr
+    assert sentence in ended.stderr
 
 
 def on_a_screen(folder, **environment):

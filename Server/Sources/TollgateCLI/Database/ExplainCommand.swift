@@ -34,6 +34,7 @@ struct ExplainCommand: DatabaseCommand {
         let asked = try StoreEnvironment(option: environment)
         let instant = try await ClockSetting.instant(at)
         let explanation = try await ReadingCommand.run(database: database) { records in
+            try requireKnown(lookupKey, in: records.history)
             let usual = try StoreSettings(nil)
                 .defaultEnvironment(for: Settings.text(nil, "SECRET_KEY") ?? "")
             return try await Explanations(
@@ -52,5 +53,17 @@ struct ExplainCommand: DatabaseCommand {
             )
         }
         for change in explanation.wouldChange { Terminal.say("  ~ \(change.summary)") }
+    }
+
+    /// - Throws: `CheckFailed` for a word that is in no catalog: nobody ever has that.
+    private func requireKnown(_ lookupKey: String, in history: CatalogHistory) throws {
+        let known = history.versions.flatMap { $0.catalog.entitlements.map(\.lookupKey) }
+        guard !known.contains(lookupKey) else { return }
+        let advice =
+            known.isEmpty
+            ? "it lists none" : NearMiss.advice(lookupKey, among: Set(known).sorted())
+        throw CheckFailed(
+            message: "The catalog has no entitlement ‘\(lookupKey.prefix(80))’: \(advice)"
+        )
     }
 }

@@ -198,6 +198,9 @@ struct ReportSelection: Sendable {
     ) throws {
         self.from = try from.map { try Self.day($0, "--from") }
         self.to = try to.map { try Self.day($0, "--to") }
+        if let first = self.from, let last = self.to, last < first {
+            throw ValidationError("--from \(first) is after --to \(last).")
+        }
         self.filters = filters
         self.environment = try StoreEnvironment(option: environment)
     }
