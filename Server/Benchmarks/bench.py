@@ -22,6 +22,7 @@ from pathlib import Path
 
 from benchmark import corpus, figures, goals, google_play, machine, population, unknown_chains
 from benchmark.certificates import make_chain
+from benchmark.collector import Collector
 from benchmark.corpus import CorpusWriter
 from benchmark.fill import THROUGH_THE_FRONT_DOOR, bulk, fill, sessions, users
 from benchmark.google_api import QUOTA_PER_MINUTE
@@ -33,9 +34,10 @@ from benchmark.servers import Reference, Server, ServerFailed, Tollgate, referen
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PARTS = ("signatures", "reference", "sqlite", "postgres", "figures", "google-play", "access")
-# A million customers with their journals fill for about an hour: only where it is asked for.
-ON_DEMAND = {"access"}
+PARTS = ("signatures", "reference", "sqlite", "postgres", "figures", "google-play", "access", "traces")
+# Only where it is asked for: a million customers with their journals fill for about an hour, and traces have
+# no goal.
+ON_DEMAND = {"access", "traces"}
 
 
 @dataclass
@@ -115,6 +117,8 @@ class Bench:
                 self.part("google-play", lambda: self.google_play(program))
             if "access" in self.only:
                 self.part("access", lambda: self.access(program))
+            if "traces" in self.only:
+                self.part("traces", lambda: self.traces(program))
         finally:
             responder.close()
             if not self.arguments.keep:
@@ -144,7 +148,7 @@ class Bench:
         if self.arguments.tollgate:
             given = Path(self.arguments.tollgate).resolve()
             return given, given.parent / "SignatureBenchmark"
-        if not self.only & {"signatures", "sqlite", "postgres", "figures", "google-play", "access"}:
+        if not self.only & {"signatures", "sqlite", "postgres", "figures", "google-play", "access", "traces"}:
             return None, None
         scratch = ROOT / ".build-release"
         command = ["swift", "build", "-c", "release", "--package-path", str(ROOT / "Server"),
@@ -330,6 +334,50 @@ class Bench:
             self.results["figures"] = {name: _median_of(found) for name, found in turns.items()}
         finally:
             server.stop()
+
+    def traces(self, program: Path) -> None:
+        """Reads and ingest of one database, in turns: without traces, with a tenth of them, and with all."""
+        directory = self.fresh("traces")
+        file = directory / "tollgate.sqlite"
+        collector = Collector()
+        settings = {"none": {}, "a tenth": collector.environment(0.1), "all": collector.environment(1)}
+        turns: dict = {name: {"reads": [], "ingest": []} for name in settings}
+        sample: list[str] = []
+        try:
+            for _ in range(self.plan.rounds):
+                for name, environment in settings.items():
+                    server = Tollgate(
+                        program, f"sqlite:{file}", self.root, directory, environment=environment)
+                    try:
+                        if not sample:
+                            sample = fill(server, self.plan.small, self.load, self.first_purchases, directory,
+                                          self.run_started_ms)
+                            self.sync()
+                            self.warm_up(server, sample, directory, self.stream, self.plan.small)
+                        figures.hold_back(file, True)
+                        for what, found in self.traced(server).items():
+                            turns[name][what].append(found)
+                    finally:
+                        server.stop()
+        finally:
+            collector.close()
+        self.results["traces"] = {
+            name: {what: _median_of(found) for what, found in whats.items()} for name, whats in turns.items()}
+        self.results["traces"]["all"]["sent_bytes"] = collector.bytes
+
+    def traced(self, server: Server) -> dict[str, dict]:
+        """One turn: the caches of a server that has just started are filled first."""
+        post = {"method": "POST", "target": "/webhooks/app_store", "corpus": self.stream, "connections": 64}
+        get = {"corpus": self.targets, "connections": 64, "headers": server.headers}
+        self.next_notification = self.load.run(
+            server.port, start=self.next_notification, count=300, **post)["next"]
+        self.load.run(server.port, count=2_000, **get)
+        reads = self.measured(server, 1, seconds=self.plan.seconds / 2, repeat=True, **get)
+        ingest = self.measured(
+            server, 1, seconds=self.plan.seconds / 2, count=self.plan.notifications // 3,
+            start=self.next_notification, **post)
+        self.next_notification = ingest["next"]
+        return {"reads": reads, "ingest": ingest}
 
     def google_play(self, program: Path) -> None:
         """The CPU of a read of Google Play's beside that of an App Store notification, and 10,000 hints a
@@ -655,6 +703,8 @@ def main() -> int:
     if one_core := goals.rates(results):
         print(one_core, "\n")
     print(goals.details(results), "\n")
+    if traces := goals.traces(results):
+        print(traces, "\n")
     for database in ("sqlite", "postgres"):
         for place in results.get(database, {}).values():
             print(f"{database}, {place['customers']:,} customers: filled in {place['fill_seconds']} s, first "

@@ -191,6 +191,21 @@ def details(run: dict) -> str:
     return _columns(rows)
 
 
+def traces(run: dict) -> str:
+    """The cost of traces, beside a server that has none."""
+    found = run.get("traces")
+    if not found:
+        return ""
+    rows = [("traces", "what", "per second", "p99 ms", "CPU µs/op", "beside none")]
+    for name, place in found.items():
+        for what in ("reads", "ingest"):
+            measured, none = place[what], found["none"][what]
+            rows.append((
+                name, what, f"{measured['per_second']:,.0f}", f"{measured['p99_ms']:.2f}",
+                f"{measured['cpu_us']:.1f}", f"{measured['cpu_us'] / none['cpu_us']:.2f}×"))
+    return _columns(rows)
+
+
 def _of(run, database, size):
     return (run.get(database) or {}).get(size) or {}
 
