@@ -292,6 +292,10 @@ extension Tollgate {
         )
     }
 
+    package var lastMessages: LastMessages {
+        LastMessages(records: store, clocks: clocks, heard: context.heard)
+    }
+
     package func alerts(_ settings: AlertSettings, on machine: AlertMachine) -> Alerts {
         Alerts(
             records: store,

@@ -22,7 +22,7 @@ from keys import key
 from ports import free_port
 from self_signed import certificate
 from test_staff_sign_in import Browser, added
-from tollgate_world import BINARY, ROOT, SECRET, Server, postgres
+from tollgate_world import BINARY, BUNDLE_ID, ROOT, SECRET, Apple, Server, postgres
 
 EVENTS = [
     "checkout.session.completed", "checkout.session.async_payment_succeeded",
@@ -296,6 +296,27 @@ def test_notifications_that_did_not_arrive_are_found(app_store):
     app_store.control("POST", "clock/advance", {"by": 60_000})
     worst, sentence = state(doctor(app_store.directory, app_store.environment), "app_store.notifications")
     assert worst == "failed" and "did not arrive" in sentence, sentence
+
+
+def test_the_last_message_and_the_end_of_the_root(tmp_path, settings):
+    apple = Apple()
+    root = tmp_path / "root.der"
+    root.write_bytes(apple.root_der)
+    environment = settings | {
+        "TOLLGATE_APP_STORE_ROOTS": str(root), "TOLLGATE_APP_STORE_BUNDLE_ID": BUNDLE_ID,
+        "TOLLGATE_APP_STORE_ENVIRONMENT": "Sandbox"}
+    Server(settings["TOLLGATE_DATABASE"], root).stop()
+    findings = doctor(tmp_path, environment)
+    assert state(findings, "app_store.heard") == ("warning", "No message of the App Store has arrived yet.")
+    # Less than thirty days are left.
+    assert state(findings, "app_store.roots")[0] == "warning"
+    assert not [one for one in findings if one["check"] in ("stripe.heard", "google_play.heard")]
+    server = Server(settings["TOLLGATE_DATABASE"], root)
+    token = server.call("/v1/customers", json.dumps({"app_user_id": "ann"}).encode())["app_account_token"]
+    server.call("/webhooks/app_store", apple.coins_bought(1, token))
+    server.stop()
+    worst, sentence = state(doctor(tmp_path, environment), "app_store.heard")
+    assert worst == "ok" and sentence.startswith("The last message of the App Store arrived at 20"), sentence
 
 
 def test_without_a_key_nothing_is_asked_for(app_store):

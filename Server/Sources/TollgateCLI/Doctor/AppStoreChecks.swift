@@ -14,13 +14,8 @@ struct AppStoreChecks {
         }
         let now = await settings.clock.now(over: client)()
         var findings = xcode(at: now)
-        if !verifier.rootNames.isEmpty {
-            findings.append(
-                .ok(
-                    "app_store.roots",
-                    "Trusted: \(verifier.rootNames.joined(separator: "; "))."
-                )
-            )
+        findings += zip(verifier.rootNames, verifier.rootEnds).map { name, end in
+            Self.root(name, until: Instant(milliseconds: end), at: SystemClock.now())
         }
         guard let clients = settings.stores.appStoreClients(over: client) else {
             findings.append(
@@ -42,6 +37,22 @@ struct AppStoreChecks {
             }
         }
         return findings
+    }
+
+    /// A trusted root; one that ends needs its successor beside it in time.
+    ///
+    /// - Parameter wall: real time.
+    private static func root(_ name: String, until end: Instant, at wall: Instant) -> Finding {
+        let check = "app_store.roots"
+        let remedy = "Add Apple's next root certificate to TOLLGATE_APP_STORE_ROOTS beside it."
+        let left = end.milliseconds - wall.milliseconds
+        guard left > 0 else {
+            return .failed(check, "The trusted root \(name) expired at \(end).", remedy)
+        }
+        guard left > 30 * 86_400_000 else {
+            return .warning(check, "The trusted root \(name) ends at \(end).", remedy)
+        }
+        return .ok(check, "Trusted until \(end): \(name).")
     }
 
     /// The certificates of StoreKit testing in Xcode, each with its end.

@@ -7,16 +7,20 @@ enum Doctor {
     /// - Parameters:
     ///   - settings: those of the moment at which something is asked.
     ///   - client: follows no redirection, as the stores follow none.
-    ///   - newestJournalRow: throws where the database does not answer.
     static func checkUp(
         _ settings: @escaping @Sendable () -> ServeSettings,
         over client: HTTPClient,
-        newestJournalRow: @escaping @Sendable () async throws -> Int64
+        _ reads: DoctorReads
     ) -> CheckUp {
         CheckUp([
             .init("machine") {
-                await MachineChecks(settings: settings(), newestJournalRow: newestJournalRow)
-                    .all(over: client)
+                await MachineChecks(
+                    settings: settings(),
+                    newestJournalRow: reads.newestJournalRow
+                ).all(over: client)
+            },
+            .init("heard") {
+                await HeardChecks(settings: settings(), lastMessages: reads.lastMessages).all()
             },
             .init("emails") { await EmailChecks(settings: settings()).all(over: client) },
             .init("app_store") { await AppStoreChecks(settings: settings()).all(over: client) },

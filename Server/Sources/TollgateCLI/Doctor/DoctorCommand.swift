@@ -67,11 +67,11 @@ struct DoctorCommand: AsyncParsableCommand {
             Finding.warning("settings", $0, "See docs/operations.md, Keys that change.")
         }
         if let finding = openFile() { findings.append(finding) }
-        let checkUp = Doctor.checkUp({ settings }, over: client) {
-            try await ReadingCommand.run(database: settings.location.text) {
-                try await $0.queueLengths().journal
-            }
-        }
+        let checkUp = Doctor.checkUp(
+            { settings },
+            over: client,
+            DoctorReads(beside: settings.location)
+        )
         // Stripe is asked about each price of the catalog.
         let line = ProgressLine(json: json)
         findings += await checkUp.findings(within: .seconds(600)) { done, all in

@@ -16,7 +16,8 @@ struct RecurringWork: Sendable {
     var all: [any Service] {
         reconciling + listening + alerts + [
             questions, storeReports, figures, accessChecks, events, letters,
-            Delivering(deliveries: tollgate.webhookDeliveries), signingKeys, keyUses, expired,
+            Delivering(deliveries: tollgate.webhookDeliveries), signingKeys, keyUses, lastMessages,
+            expired,
         ]
     }
 
@@ -141,6 +142,20 @@ struct RecurringWork: Sendable {
             atEnd: { [tollgate] in await tollgate.secretKeys.keepUses() }
         ) { [tollgate] in
             await tollgate.secretKeys.keepUses() ? .done : .failed
+        }
+    }
+
+    /// Keeps when each store was heard of last, for `tollgate doctor`; also when the server ends.
+    private var lastMessages: some Service {
+        Recurring(
+            "last_messages",
+            of: tollgate,
+            after: .seconds(60),
+            every: .seconds(60),
+            atEnd: { [tollgate] in try? await tollgate.lastMessages.keep() }
+        ) { [tollgate] in
+            try await tollgate.lastMessages.keep()
+            return .done
         }
     }
 

@@ -138,9 +138,7 @@ struct ServeCommand: AsyncParsableCommand {
             connectionsPerAddress: settings.connectionsPerAddress,
             alarming: Alarming(
                 settings: current,
-                checkUp: Doctor.checkUp({ current.value }, over: direct) {
-                    try await records.queueLengths().journal
-                }
+                checkUp: Doctor.checkUp({ current.value }, over: direct, DoctorReads(records))
             ),
             emails: { current.value.emails },
             isTraced: traces != nil,
