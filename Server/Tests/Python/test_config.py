@@ -76,6 +76,8 @@ alerts:
   after: {question: 2h, silence: 12h, webhook: 30m}
   before: {deadline: 12h, expiry: 60d}
   disk_percent: 5
+  refund_percent: 5
+  churn_percent: 10
   email:
     host: smtp.example.com
     port: 587
@@ -176,7 +178,7 @@ MAIL = "host: smtp.example.com, from: a@example.com, to: [b@example.com]"
     ("quiet_hours: {from: 22:00, to: 07:00, time_zone: Europe/Berln}", "Europe", "did you mean ‘Europe/Berlin’?"),
     ("after: {question: soon}", "soon", "no span of time; write it like 30m"),
     ("before: {expiry: 0d}", "0d", "no span of time"),
-    ("disk_percent: 101", "101", "from 1 to 100"),
+    ("disk_percent: 101", "101", "from 1 to 100"), ("refund_percent: 0", "0", "from 1 to 100"),
     ("disk_percent: 5", "5", "needs ‘webhook’"),
     ("webhook: http://hooks.example.com/s3cret", "http:", "Nothing is sent to this URL"),
     ("webhook: https://127.0.0.1/s3cret", "https:", "its address is not public"),

@@ -10,17 +10,15 @@ enum Doctor {
     static func checkUp(
         _ settings: @escaping @Sendable () -> ServeSettings,
         over client: HTTPClient,
-        _ reads: DoctorReads
+        _ database: DoctorDatabase
     ) -> CheckUp {
         CheckUp([
             .init("machine") {
-                await MachineChecks(
-                    settings: settings(),
-                    newestJournalRow: reads.newestJournalRow
-                ).all(over: client)
+                await MachineChecks(settings: settings(), database: database).all(over: client)
             },
-            .init("heard") {
-                await HeardChecks(settings: settings(), lastMessages: reads.lastMessages).all()
+            .init("heard") { await HeardChecks(settings: settings(), database: database).all() },
+            .init("figures") {
+                await FigureChecks(settings: settings(), database: database).all(over: client)
             },
             .init("emails") { await EmailChecks(settings: settings()).all(over: client) },
             .init("app_store") { await AppStoreChecks(settings: settings()).all(over: client) },

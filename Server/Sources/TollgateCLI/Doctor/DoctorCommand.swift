@@ -70,7 +70,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let checkUp = Doctor.checkUp(
             { settings },
             over: client,
-            DoctorReads(beside: settings.location)
+            .beside(settings.location)
         )
         // Stripe is asked about each price of the catalog.
         let line = ProgressLine(json: json)

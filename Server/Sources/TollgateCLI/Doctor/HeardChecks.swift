@@ -5,11 +5,12 @@ import TollgateService
 /// When each store that is set up was heard of last.
 struct HeardChecks {
     let settings: ServeSettings
-    let lastMessages: @Sendable () async throws -> [Store: Instant]
+    let database: DoctorDatabase
 
     /// Nothing where the database does not answer: its own check says so.
     func all() async -> [Finding] {
-        guard let heard = try? await lastMessages() else { return [] }
+        let heard = try? await database.read { try await LastMessages.read($0) }
+        guard let heard else { return [] }
         return Store.allCases.compactMap { store in
             name(ofSetUp: store).map { finding(store, $0, heard[store]) }
         }
@@ -34,6 +35,9 @@ struct HeardChecks {
                 "Buy something there with a test account, or have it send a test message. If none arrives, look at the address that the store has of this server."
             )
         }
-        return .ok(check, "The last message of \(name) arrived at \(heard), or up to five minutes later.")
+        return .ok(
+            check,
+            "The last message of \(name) arrived at \(heard), or up to five minutes later."
+        )
     }
 }

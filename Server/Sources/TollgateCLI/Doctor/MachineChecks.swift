@@ -3,21 +3,21 @@ import CommandOutput
 import Foundation
 import NIOCore
 import NIOHTTP1
+import Storage
 import TollgateCore
 import TollgateService
 
 /// What can be wrong with this machine: clock, database, disk, backups, public address.
 struct MachineChecks {
     let settings: ServeSettings
-    /// The newest row of the journal; throws where the database does not answer.
-    let newestJournalRow: @Sendable () async throws -> Int64
+    let database: DoctorDatabase
 
     func all(over client: HTTPClient) async -> [Finding] {
         let publicURL = settings.publicURL
         // Beside the others: each may wait ten seconds, and whoever asks waits thirty.
         async let certificate = PublicCertificate(publicURL)?.finding(at: Date())
         let findings = [
-            await clock(over: client), await database(), disk(), backups(),
+            await clock(over: client), await answer(), disk(), backups(),
             await publicAddress(over: client),
         ]
         guard let certificate = await certificate else { return findings }
@@ -79,7 +79,8 @@ struct MachineChecks {
 
     // MARK: - Database, disk, backups
 
-    private func database() async -> Finding {
+    /// Whether the database answers.
+    private func answer() async -> Finding {
         let location = settings.location
         if let path = location.sqlitePath, !FileManager.default.fileExists(atPath: path) {
             return .warning(
@@ -89,7 +90,7 @@ struct MachineChecks {
             )
         }
         do {
-            let rows = try await newestJournalRow()
+            let rows = try await database.read { try await $0.queueLengths().journal }
             return .ok("database", "\(location.description) answers; its journal has \(rows) rows.")
         } catch {
             return .failed(

@@ -51,7 +51,8 @@ struct EmailsTestCommand: AsyncParsableCommand {
     func run() async throws {
         guard let settings = try LetterSettings.ofTrial() else {
             throw CheckFailed(
-                message: "No emails to customers are set up. Add ‘emails’ to tollgate.yaml: docs/emails.md."
+                message:
+                    "No emails to customers are set up. Add ‘emails’ to tollgate.yaml: docs/emails.md."
             )
         }
         let mail = settings.trial(

@@ -138,7 +138,7 @@ struct ServeCommand: AsyncParsableCommand {
             connectionsPerAddress: settings.connectionsPerAddress,
             alarming: Alarming(
                 settings: current,
-                checkUp: Doctor.checkUp({ current.value }, over: direct, DoctorReads(records))
+                checkUp: Doctor.checkUp({ current.value }, over: direct, .ofServer(records))
             ),
             emails: { current.value.emails },
             isTraced: traces != nil,

@@ -13,6 +13,10 @@ package struct AlertBounds: Hashable, Sendable {
     package var expiry: Int64 = 30 * 86_400_000
     /// The free share of the database's disk, in percent.
     package var diskPercent: Int64 = 10
+    /// The refunds of a week beside its payments, in percent; `nil`: no alarm.
+    package var refundPercent: Int64?
+    /// The churn of thirty days, in percent; `nil`: no alarm.
+    package var churnPercent: Int64?
 
     package init() {}
 }

@@ -97,21 +97,21 @@ extension AlertSettings {
             }
             return count * unit * 1000
         }
+        func percent(_ name: String) -> Int64? {
+            guard let given = text(name) else { return nil }
+            if let percent = Int64(given), (1...100).contains(percent) { return percent }
+            mistakes.append(SettingMistake(name, "a percentage is a number from 1 to 100"))
+            return nil
+        }
         var bounds = AlertBounds()
         bounds.question = span("ALERTS_AFTER_QUESTION") ?? bounds.question
         bounds.silence = span("ALERTS_AFTER_SILENCE")
         bounds.webhook = span("ALERTS_AFTER_WEBHOOK") ?? bounds.webhook
         bounds.deadline = span("ALERTS_BEFORE_DEADLINE") ?? bounds.deadline
         bounds.expiry = span("ALERTS_BEFORE_EXPIRY") ?? bounds.expiry
-        if let given = text("ALERTS_DISK_PERCENT") {
-            if let percent = Int64(given), (1...100).contains(percent) {
-                bounds.diskPercent = percent
-            } else {
-                mistakes.append(
-                    SettingMistake("ALERTS_DISK_PERCENT", "a percentage is a number from 1 to 100")
-                )
-            }
-        }
+        bounds.diskPercent = percent("ALERTS_DISK_PERCENT") ?? bounds.diskPercent
+        bounds.refundPercent = percent("ALERTS_REFUND_PERCENT")
+        bounds.churnPercent = percent("ALERTS_CHURN_PERCENT")
         return bounds
     }
 }

@@ -1,6 +1,6 @@
 internal import Foundation
 public import Reports
-internal import Storage
+package import Storage
 internal import Stores
 internal import TollgateAPI
 public import TollgateCore
@@ -94,11 +94,29 @@ extension Accounts {
         return KeptReconciliation(reconciliation: found, made: made, reports: reports)
     }
 
+    /// How many differences of the comparison that was kept last nobody can explain.
+    ///
+    /// - Returns: `nil` where nothing was compared yet.
+    package static func unexplained(
+        in environment: StoreEnvironment,
+        of records: RecordStore
+    ) async throws -> Int? {
+        try await kept(in: environment, of: records)?.reconciliation.differences
+            .count { !$0.reason.isExplained }
+    }
+
     /// What was kept last, if anything.
     public func keptReconciliation(
         in environment: StoreEnvironment
     ) async throws -> KeptReconciliation? {
-        guard let kept = try await records.cursors.read(Self.keptName(environment)),
+        try await Self.kept(in: environment, of: records)
+    }
+
+    private static func kept(
+        in environment: StoreEnvironment,
+        of records: RecordStore
+    ) async throws -> KeptReconciliation? {
+        guard let kept = try await records.cursors.read(keptName(environment)),
             // What an earlier version kept in another form is found again soon.
             let found = try? APIJSON.decode(Kept.self, from: Data(kept.body))
         else { return nil }

@@ -51,6 +51,8 @@ extension SettingsFile {
                 "expiry": .one("ALERTS_BEFORE_EXPIRY"),
             ]),
             "disk_percent": .number("ALERTS_DISK_PERCENT"),
+            "refund_percent": .number("ALERTS_REFUND_PERCENT"),
+            "churn_percent": .number("ALERTS_CHURN_PERCENT"),
             "email": .block([
                 "host": .one("ALERTS_EMAIL_HOST"),
                 "port": .number("ALERTS_EMAIL_PORT"),

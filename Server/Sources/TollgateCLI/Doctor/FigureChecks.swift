@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import AsyncHTTPClient
+import Foundation
+import TollgateCore
+import TollgateService
+
+/// Figures that somebody should look at: differences from the stores' reports, refunds, churn.
+struct FigureChecks {
+    let settings: ServeSettings
+    let database: DoctorDatabase
+
+    /// Of fewer payments or subscriptions a share says nothing.
+    private static let fewest: Int64 = 20
+
+    /// Nothing where the database does not answer: its own check says so.
+    func all(over client: HTTPClient) async -> [Finding] {
+        let environment = settings.configuration.defaultEnvironment
+        let now = await settings.clock.now(over: client)()
+        let bounds = settings.alerts?.bounds
+        let found = try? await database.read { records -> [Finding] in
+            var findings = [
+                differences(try await Accounts.unexplained(in: environment, of: records))
+            ]
+            let shares = RecentShares(records, in: environment, at: now)
+            if let bound = bounds?.refundPercent {
+                findings.append(refunds(try await shares.refunds(), bound))
+            }
+            if let bound = bounds?.churnPercent {
+                findings.append(churn(try await shares.churn(), bound))
+            }
+            return findings
+        }
+        return found ?? []
+    }
+
+    private func differences(_ count: Int?) -> Finding {
+        let check = "figures.differences"
+        switch count {
+        case nil: return .skipped(check, "No report of a store has been compared yet.")
+        case 0?: return .ok(check, "Every difference from the stores' reports is explained.")
+        case let count?:
+            return .failed(
+                check,
+                "Sales and refunds that differ from the stores' reports, and nobody can say why: \(count).",
+                "tollgate report reconciliation lists them, and so does the dashboard's page Reconciliation."
+            )
+        }
+    }
+
+    private func refunds(_ share: FigureShare, _ bound: Int64) -> Finding {
+        judge(
+            share,
+            bound,
+            "figures.refunds",
+            "refunds beside \(share.whole) payments in the last seven days",
+            "tollgate report refunds --group product shows of what; the dashboard shows of whom."
+        )
+    }
+
+    private func churn(_ share: FigureShare, _ bound: Int64) -> Finding {
+        judge(
+            share,
+            bound,
+            "figures.churn",
+            "of \(share.whole) subscriptions ended in the last thirty days",
+            "tollgate report churn --group product shows which; tollgate report events shows why."
+        )
+    }
+
+    private func judge(
+        _ share: FigureShare,
+        _ bound: Int64,
+        _ check: String,
+        _ words: String,
+        _ remedy: String
+    ) -> Finding {
+        let percent = String(format: "%.1f %%", share.percent)
+        let sentence = "\(share.part) \(words) (\(percent))"
+        guard share.whole >= Self.fewest else {
+            return .skipped(check, "\(sentence): too few to judge.")
+        }
+        return share.percent < Double(bound)
+            ? .ok(check, "\(sentence).")
+            : .failed(check, "\(sentence), at or above \(bound) %.", remedy)
+    }
+}
