@@ -143,6 +143,18 @@ def test_containers_run_without_rights():
         assert container[probe]["httpGet"]["port"] in ports
 
 
+def test_the_image_runs_without_rights_and_says_whether_it_is_well():
+    lines = (ROOT / "scripts/package/Containerfile").read_text().replace("\\\n", " ").splitlines()
+    words = [line.split(maxsplit=1) for line in lines if line and not line.startswith("#")]
+    names = [name for name, *_ in words]
+    # As that user from then on, and never as root again.
+    assert words[names.index("USER")][1] == "tollgate" and names.count("USER") == 1
+    assert names.index("USER") < names.index("ENTRYPOINT")
+    assert {"HEALTHCHECK", "VOLUME", "STOPSIGNAL"} <= set(names)
+    # Keys that were made with the image would be everybody's.
+    assert "/etc/tollgate/tollgate.env" in dict(words)["RUN"].partition("rm -rf")[2]
+
+
 def test_samples_name_settings_that_there_are():
     source = (ROOT / "Server/Sources/TollgateCLI/Settings.swift").read_text().partition("ofTests")[0]
     known = {"TOLLGATE_" + name for name in re.findall(r'"([A-Z_]+)"', source)}

@@ -177,6 +177,31 @@ def test_the_first_notification_after_the_installation(machine, apple):
     assert (machine.root / "etc/tollgate/tollgate.env").stat().st_mode & 0o777 == 0o640
 
 
+def test_the_images_health_check_tells_whether_the_server_answers(machine):
+    """No registry of images is reached from here: the image is this file system with this program in it."""
+    machine.install(packages()[-1])
+    machine.settings(TOLLGATE_LISTEN=f"127.0.0.1:{machine.port}")
+    text = (ROOT / "scripts/package/Containerfile").read_text()
+    check = json.loads(re.search(r"^HEALTHCHECK .*\\\n\s+CMD (\[.*\])$", text, re.MULTILINE)[1])
+    check = [word.replace("8080", str(machine.port)) for word in check]
+    with machine.serving():
+        machine.run(*check)
+    assert machine.run(*check, check=False).returncode != 0
+
+
+def test_the_tarball_runs_without_an_installer(machine):
+    # The libraries that the package names.
+    machine.install(packages()[-1])
+    (tarball,) = pathlib.Path(PACKAGES).glob("*.tar.gz")
+    shutil.copy(tarball, machine.root / "root")
+    machine.run("tar", "-xzf", f"/root/{tarball.name}", "-C", "/root")
+    program = f"/root/{tarball.name.removesuffix('.tar.gz')}/tollgate"
+    assert machine.run(program, "--version").stdout == machine.run("tollgate", "--version").stdout
+    machine.run(program, "demo", "--script")
+    print(f"{tarball.name}: {tarball.stat().st_size / 1e6:.1f} MB, "
+          f"{packages()[-1].name}: {packages()[-1].stat().st_size / 1e6:.1f} MB")
+
+
 def test_the_guide_leads_from_the_trial_to_live_keys(machine):
     """docs/deploy.md, section 3, as it is written."""
     machine.install(packages()[-1])
