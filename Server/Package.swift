@@ -140,7 +140,7 @@ let package = Package(
         .target(
             name: "Stores",
             dependencies: [
-                "Reports", "Storage", "Traces", .api, .core,
+                "Reports", "Storage", "StrictJSON", "TextFormats", "Traces", .api, .core,
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

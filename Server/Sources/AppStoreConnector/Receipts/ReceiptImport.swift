@@ -12,19 +12,6 @@ public import TollgateCore
 /// CSV are `app_user_id,receipt_data`, or as a first line names their columns.
 /// It goes on where it was broken off: its place is in the database, under the file's name.
 public struct ReceiptImport: Sendable {
-    /// A line that led to nothing.
-    public struct Unmatched: Hashable, Codable, Sendable {
-        /// From 1.
-        public var line: Int
-        public var appUserID: String?
-        public var reason: String
-
-        enum CodingKeys: String, CodingKey {
-            case line, reason
-            case appUserID = "app_user_id"
-        }
-    }
-
     /// What an import came to.
     public struct Report: Hashable, Codable, Sendable {
         /// Customers of whom something was found.
@@ -33,29 +20,15 @@ public struct ReceiptImport: Sendable {
         public var purchases = 0
         /// Statements that were new to the journal.
         public var new = 0
-        public var unmatched: [Unmatched] = []
-        /// How many more there were than are listed.
+        public var unmatched: [UnmatchedLine] = []
         public var unmatchedNotListed = 0
+
+        package init() {}
 
         enum CodingKeys: String, CodingKey {
             case customers, purchases, new, unmatched
             case unmatchedNotListed = "unmatched_not_listed"
         }
-
-        static let mostListed = 10_000
-
-        mutating func add(_ unmatched: Unmatched) {
-            if self.unmatched.count < Self.mostListed {
-                self.unmatched.append(unmatched)
-            } else {
-                unmatchedNotListed += 1
-            }
-        }
-    }
-
-    private struct Place: Codable {
-        var lines = 0
-        var report = Report()
     }
 
     /// What became of one customer's receipt or transaction.
@@ -71,9 +44,9 @@ public struct ReceiptImport: Sendable {
     }
 
     private let receipts: AppStoreReceipts
-    private let name: String
+    package let name: String
     private let register: @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
-    private var context: StoreContext { receipts.context }
+    package var context: StoreContext { receipts.context }
 
     /// - Parameters:
     ///   - file: names the file across runs: a hash of its content, say.
@@ -86,129 +59,6 @@ public struct ReceiptImport: Sendable {
         self.receipts = receipts
         name = "import/receipts/\(file)"
         self.register = register
-    }
-
-    /// How many customers are asked about at once; Apple allows 50 calls a second.
-    private static let width = 8
-
-    /// Imports, or goes on importing.
-    ///
-    /// - Parameter next: the next line of the file without its end, `nil` after the last one.
-    /// - Returns: `nil` if another process is importing this file.
-    /// - Throws: what broke it off; another run goes on from there.
-    public func run(
-        next: () throws -> [UInt8]?,
-        progress: WorkProgress.Report = { _ in }
-    ) async throws -> Report? {
-        try await context.leases.holding(name) { prolong in
-            var place = try await context.records.cursors.value(name) ?? Place()
-            var columns = ReceiptImportLine.usual
-            for number in 0..<place.lines {
-                let line = try next()
-                if number == 0, let heading = line.flatMap(ReceiptImportLine.columns(ofHeading:)) {
-                    columns = heading
-                }
-            }
-            var isAtEnd = false
-            while !isAtEnd {
-                var lines: [(Int, [UInt8])] = []
-                var taken = 0
-                while taken < Self.width {
-                    guard let line = try next() else {
-                        isAtEnd = true
-                        break
-                    }
-                    taken += 1
-                    if place.lines + taken == 1,
-                        let heading = ReceiptImportLine.columns(ofHeading: line)
-                    {
-                        columns = heading
-                        continue
-                    }
-                    lines.append((place.lines + taken, line))
-                }
-                let done = try await take(lines, columns)
-                try Self.requireAnswers(done.map(\.outcome))
-                for one in done { place.report.add(one) }
-                place.lines += taken
-                try await context.records.cursors
-                    .keep(name, value: place, now: context.clocks.wall())
-                try await prolong()
-                progress(WorkProgress(step: "customers", done: place.lines))
-            }
-            return place.report
-        }
-    }
-
-    /// - Throws: the App Store's error where it failed over a whole batch. Failing over some lines, it
-    ///   may fail over them for ever.
-    private static func requireAnswers(_ outcomes: [Outcome]) throws {
-        guard outcomes.count == width else { return }
-        var failure: AppStore.ServerAPIError?
-        for outcome in outcomes {
-            guard case .failed(let error) = outcome else { return }
-            failure = error
-        }
-        if let failure { throw failure }
-    }
-
-    /// A line, and what became of it.
-    fileprivate struct Done: Sendable {
-        var line: Int
-        var appUserID: String?
-        var isReceipt: Bool
-        var outcome: Outcome
-    }
-
-    /// Several lines at once; the results in their order.
-    private func take(
-        _ lines: [(Int, [UInt8])],
-        _ columns: [ReceiptImportLine.Column]
-    ) async throws -> [Done] {
-        try await withThrowingTaskGroup(of: Done?.self) { group in
-            for (number, bytes) in lines {
-                group.addTask { try await self.take(bytes, columns, number: number) }
-            }
-            var done: [Done] = []
-            for try await one in group { if let one { done.append(one) } }
-            return done.sorted { $0.line < $1.line }
-        }
-    }
-
-    private func take(
-        _ bytes: [UInt8],
-        _ columns: [ReceiptImportLine.Column],
-        number: Int
-    ) async throws -> Done? {
-        let line: ReceiptImportLine
-        do {
-            guard let read = try ReceiptImportLine.read(bytes, columns) else { return nil }
-            line = read
-        } catch {
-            return Done(
-                line: number,
-                appUserID: error.appUserID,
-                isReceipt: true,
-                outcome: .unmatched(error.reason)
-            )
-        }
-        var request = API.CreateCustomerRequest(appUserID: line.appUserID)
-        request.appAccountToken = line.appAccountToken
-        let outcome: Outcome
-        var isReceipt = false
-        switch line.subject {
-        case .receipt(let data):
-            isReceipt = true
-            outcome = try await take(receipt: data, of: request)
-        case .transaction(let id):
-            outcome = try await take(transaction: id, of: request, bundleID: line.bundleID)
-        }
-        return Done(
-            line: number,
-            appUserID: line.appUserID,
-            isReceipt: isReceipt,
-            outcome: outcome
-        )
     }
 
     private func take(
@@ -305,10 +155,51 @@ public struct ReceiptImport: Sendable {
     }
 }
 
-extension ReceiptImport.Report {
-    fileprivate mutating func add(_ done: ReceiptImport.Done) {
+extension ReceiptImport: LineImport {
+    package static var step: String { "customers" }
+
+    /// - Throws: the App Store's error where it failed over a whole batch. Failing over some lines, it
+    ///   may fail over them for ever.
+    package static func requireAnswers(_ outcomes: [Report.Line]) throws {
+        guard outcomes.count == width else { return }
+        var failure: AppStore.ServerAPIError?
+        for line in outcomes {
+            guard case .failed(let error) = line.outcome else { return }
+            failure = error
+        }
+        if let failure { throw failure }
+    }
+
+    package func take(_ line: ImportLine<ReceiptImportLine.Column>) async throws -> Report.Line {
+        let line = try ReceiptImportLine(line)
+        var request = API.CreateCustomerRequest(appUserID: line.appUserID)
+        request.appAccountToken = line.appAccountToken
+        switch line.subject {
+        case .receipt(let data):
+            let outcome = try await take(receipt: data, of: request)
+            return Report.Line(line.appUserID, isReceipt: true, outcome)
+        case .transaction(let id):
+            let outcome = try await take(transaction: id, of: request, bundleID: line.bundleID)
+            return Report.Line(line.appUserID, isReceipt: false, outcome)
+        }
+    }
+}
+
+extension ReceiptImport.Report: ImportReport {
+    /// A customer's line, and what became of it.
+    package struct Line: Sendable {
+        var appUserID: String
+        var isReceipt: Bool
+        var outcome: ReceiptImport.Outcome
+
+        init(_ user: String, isReceipt: Bool, _ outcome: ReceiptImport.Outcome) {
+            (appUserID, self.isReceipt, self.outcome) = (user, isReceipt, outcome)
+        }
+    }
+
+    package mutating func add(_ done: Line, of line: Int) {
         func add(_ reason: String) {
-            self.add(.init(line: done.line, appUserID: done.appUserID, reason: reason))
+            self.add(UnmatchedLine(line: line, appUserID: done.appUserID, reason: reason))
         }
         switch done.outcome {
         case .found(let purchases, let new):

@@ -10,13 +10,6 @@ internal import TollgateCore
 ///
 /// It goes on where it was broken off: its place is in the database, under the file's name.
 public struct PurchaseImport: Sendable {
-    /// A line that led to nothing.
-    public struct Unmatched: Hashable, Codable, Sendable {
-        /// From 1.
-        public var line: Int
-        public var reason: String
-    }
-
     /// The outcome of an import.
     public struct Report: Hashable, Codable, Sendable {
         /// Purchases that Google showed, and that are in the record now.
@@ -25,29 +18,15 @@ public struct PurchaseImport: Sendable {
         public var new = 0
         /// Purchases of consumables that were consumed: whoever sold them has credited them.
         public var consumed = 0
-        public var unmatched: [Unmatched] = []
-        /// The number of further lines that are not listed.
+        public var unmatched: [UnmatchedLine] = []
         public var unmatchedNotListed = 0
+
+        package init() {}
 
         enum CodingKeys: String, CodingKey {
             case purchases, new, consumed, unmatched
             case unmatchedNotListed = "unmatched_not_listed"
         }
-
-        static let mostListed = 10_000
-
-        mutating func add(_ unmatched: Unmatched) {
-            if self.unmatched.count < Self.mostListed {
-                self.unmatched.append(unmatched)
-            } else {
-                unmatchedNotListed += 1
-            }
-        }
-    }
-
-    private struct Place: Codable {
-        var lines = 0
-        var report = Report()
     }
 
     /// What became of one purchase.
@@ -63,9 +42,9 @@ public struct PurchaseImport: Sendable {
     }
 
     private let reads: GooglePlayReads
-    private let name: String
+    package let name: String
     private let register: @Sendable (API.CreateCustomerRequest) async throws -> API.Customer
-    private var context: StoreContext { reads.context }
+    package var context: StoreContext { reads.context }
 
     /// - Parameters:
     ///   - reads: with the quota of this import.
@@ -79,92 +58,6 @@ public struct PurchaseImport: Sendable {
         self.reads = reads
         name = "import/google_play/\(file)"
         self.register = register
-    }
-
-    /// Lines at a time: their reads are under way together.
-    private static let width = 8
-
-    /// Imports, or goes on importing.
-    ///
-    /// - Parameter next: the next line of the file without its end, `nil` after the last one.
-    /// - Returns: `nil` if another process is importing this file.
-    /// - Throws: `GooglePlay.APIFault` or whatever else broke it off; another run goes on from there.
-    public func run(
-        next: () throws -> [UInt8]?,
-        progress: WorkProgress.Report = { _ in }
-    ) async throws -> Report? {
-        try await context.leases.holding(name) { prolong in
-            var place = try await context.records.cursors.value(name) ?? Place()
-            var heading: [PurchaseImportLine.Column]?
-            for number in 0..<place.lines {
-                let line = try next()
-                if number == 0 { heading = line.flatMap(PurchaseImportLine.columns(ofHeading:)) }
-            }
-            var isAtEnd = false
-            while !isAtEnd {
-                var lines: [(Int, [UInt8])] = []
-                var taken = 0
-                while taken < Self.width {
-                    guard let line = try next() else {
-                        isAtEnd = true
-                        break
-                    }
-                    taken += 1
-                    let number = place.lines + taken
-                    if number == 1, let columns = PurchaseImportLine.columns(ofHeading: line) {
-                        heading = columns
-                        continue
-                    }
-                    lines.append((number, line))
-                }
-                for (number, outcome) in try await take(lines, heading) {
-                    place.report.add(outcome, of: number)
-                }
-                place.lines += taken
-                try await context.records.cursors.keep(
-                    name,
-                    value: place,
-                    now: context.clocks.wall()
-                )
-                try await prolong()
-                progress(WorkProgress(step: "purchases", done: place.lines))
-            }
-            return place.report
-        }
-    }
-
-    /// Several lines at once; the results in their order.
-    private func take(
-        _ lines: [(Int, [UInt8])],
-        _ columns: [PurchaseImportLine.Column]?
-    ) async throws -> [(Int, Outcome)] {
-        try await withThrowingTaskGroup(of: (Int, Outcome?).self) { group in
-            for (number, bytes) in lines {
-                group.addTask { (number, try await self.take(bytes, columns)) }
-            }
-            var outcomes: [(Int, Outcome)] = []
-            for try await (number, outcome) in group {
-                if let outcome { outcomes.append((number, outcome)) }
-            }
-            return outcomes.sorted { $0.0 < $1.0 }
-        }
-    }
-
-    private func take(
-        _ bytes: [UInt8],
-        _ columns: [PurchaseImportLine.Column]?
-    ) async throws -> Outcome? {
-        let line: PurchaseImportLine
-        do {
-            guard let read = try PurchaseImportLine.read(bytes, columns) else { return nil }
-            line = read
-        } catch {
-            return .unmatched(error.reason)
-        }
-        return try await take(
-            line,
-            ofPackage: line.packageName ?? reads.setUp.apps.first?.packageName ?? ""
-        )
     }
 
     /// Brings in one purchase by the id of any of its orders.
@@ -389,15 +282,25 @@ public struct PurchaseImport: Sendable {
     }
 }
 
-extension PurchaseImport.Report {
-    fileprivate mutating func add(_ outcome: PurchaseImport.Outcome, of line: Int) {
+extension PurchaseImport: LineImport {
+    package static var step: String { "purchases" }
+
+    package func take(_ line: ImportLine<PurchaseImportLine.Column>) async throws -> Outcome {
+        let line = try PurchaseImportLine(line)
+        let package = line.packageName ?? reads.setUp.apps.first?.packageName ?? ""
+        return try await take(line, ofPackage: package)
+    }
+}
+
+extension PurchaseImport.Report: ImportReport {
+    package mutating func add(_ outcome: PurchaseImport.Outcome, of line: Int) {
         switch outcome {
         case .read(let isNew):
             purchases += 1
             if isNew { new += 1 }
         case .consumed: consumed += 1
         case .notShown(let reason), .unmatched(let reason):
-            add(.init(line: line, reason: reason))
+            add(UnmatchedLine(line: line, reason: reason))
         }
     }
 }

@@ -1,10 +1,8 @@
-internal import Foundation
-internal import StrictJSON
-internal import TextFormats
+package import Stores
 internal import TollgateAPI
 
 /// One line of a file of purchases.
-struct PurchaseImportLine: Hashable, Sendable {
+package struct PurchaseImportLine: Hashable, Sendable {
     /// The id by which Google finds the purchase.
     enum Subject: Hashable, Sendable {
         case token(String)
@@ -20,15 +18,8 @@ struct PurchaseImportLine: Hashable, Sendable {
     var appAccountToken: String?
     var packageName: String?
 
-    /// The reason for which a line is no purchase, with what to do.
-    struct Problem: Error, Hashable {
-        var reason: String
-
-        init(_ reason: String) { self.reason = reason }
-    }
-
     /// The names of columns, and of members where lines are JSON.
-    enum Column: String, CaseIterable, Sendable {
+    package enum Column: String, ImportColumn {
         case purchaseToken = "purchase_token"
         case orderID = "order_id"
         case productID = "product_id"
@@ -36,94 +27,65 @@ struct PurchaseImportLine: Hashable, Sendable {
         case appUserID = "app_user_id"
         case appAccountToken = "app_account_token"
         case packageName = "package_name"
-    }
 
-    /// The columns that a first line names; `nil` where it is no heading.
-    static func columns(ofHeading bytes: [UInt8]) -> [Column]? {
-        guard bytes.first != UInt8(ascii: "{"), let fields = try? fields(of: bytes) else {
-            return nil
+        package static func areHeading(_ columns: [Self]) -> Bool {
+            columns.contains(.purchaseToken) || columns.contains(.orderID)
         }
-        let columns = fields.compactMap { field in
-            Column(rawValue: field.trimmingCharacters(in: .whitespaces).lowercased())
-        }
-        let isHeading = columns.contains(.purchaseToken) || columns.contains(.orderID)
-        return isHeading && columns.count == fields.count ? columns : nil
-    }
 
-    /// Reads a line.
-    ///
-    /// - Parameter columns: those that the heading names; `nil` where there is none.
-    /// - Returns: `nil` for an empty line.
-    static func read(
-        _ bytes: [UInt8],
-        _ columns: [Column]?
-    ) throws(Problem) -> PurchaseImportLine? {
-        guard bytes.contains(where: { $0 > 0x20 }) else { return nil }
-        if bytes.first == UInt8(ascii: "{") {
-            guard let json = try? JSON(bytes) else {
-                throw Problem("this is no JSON; write one object a line")
-            }
-            return try PurchaseImportLine { json[named: $0.rawValue]?.string }
-        }
-        let fields = try fields(of: bytes)
-        let usual: [Column] =
-            fields.count == 2
-            ? [.purchaseToken, .appUserID] : [.purchaseToken, .productID, .kind, .appUserID]
-        let columns = columns ?? usual
-        guard fields.count == columns.count else {
-            throw Problem(
-                "it has \(fields.count) fields and not \(columns.count); write "
-                    + columns.map(\.rawValue).joined(separator: ",")
-            )
-        }
-        return try PurchaseImportLine { column in
-            columns.firstIndex(of: column).map { fields[$0] }
+        package static func usual(_ count: Int) -> [Self] {
+            count == 2
+                ? [.purchaseToken, .appUserID] : [.purchaseToken, .productID, .kind, .appUserID]
         }
     }
 
-    private init(_ value: (Column) -> String?) throws(Problem) {
-        func text(_ column: Column) -> String? {
-            let text = value(column)?.trimmingCharacters(in: .whitespaces)
-            return text.flatMap { $0.isEmpty ? nil : $0 }
-        }
-        let token = text(.purchaseToken)
+    init(_ line: ImportLine<Column>) throws(ImportProblem) {
+        let token = line[.purchaseToken]
         // Whoever exports both under one name means the order by this.
-        let order = text(.orderID) ?? token.flatMap { $0.hasPrefix("GPA.") ? $0 : nil }
+        let order = line[.orderID] ?? token.flatMap { $0.hasPrefix("GPA.") ? $0 : nil }
         if let token, token != order {
             guard DevicePurchases.isToken(token) else {
-                throw Problem("‘\(token.prefix(24))’ is no purchase token; compare the columns")
+                throw ImportProblem(
+                    "‘\(token.prefix(24))’ is no purchase token; compare the columns"
+                )
             }
             subject = .token(token)
         } else if let order {
             guard Self.isOrder(order) else {
-                throw Problem("‘\(order.prefix(24))’ is no order id; they look like GPA.1234-…")
+                throw ImportProblem(
+                    "‘\(order.prefix(24))’ is no order id; they look like GPA.1234-…"
+                )
             }
             subject = .order(order)
         } else {
-            throw Problem("it has neither purchase_token nor order_id; give one of them")
+            throw ImportProblem("it has neither purchase_token nor order_id; give one of them")
         }
-        productID = text(.productID)
-        kind = try text(.kind).map { word throws(Problem) -> API.GooglePlayPurchaseRequest.Kind in
+        productID = line[.productID]
+        kind = try line[.kind].map {
+            word throws(ImportProblem) -> API.GooglePlayPurchaseRequest.Kind in
             guard let kind = API.GooglePlayPurchaseRequest.Kind(rawValue: word) else {
-                throw Problem("the kind ‘\(word.prefix(24))’ is neither subscription nor one_time")
+                throw ImportProblem(
+                    "the kind ‘\(word.prefix(24))’ is neither subscription nor one_time"
+                )
             }
             return kind
         }
-        appUserID = text(.appUserID)
-        appAccountToken = text(.appAccountToken)
-        packageName = text(.packageName)
+        appUserID = line[.appUserID]
+        appAccountToken = line[.appAccountToken]
+        packageName = line[.packageName]
     }
 
     /// The line of an order and its buyer.
-    init(order id: String, of request: API.CreateCustomerRequest) throws(Problem) {
-        try self.init { column in
-            switch column {
-            case .orderID: id
-            case .appUserID: request.appUserID
-            case .appAccountToken: request.appAccountToken
-            case .purchaseToken, .productID, .kind, .packageName: nil
+    init(order id: String, of request: API.CreateCustomerRequest) throws(ImportProblem) {
+        try self.init(
+            ImportLine { column in
+                switch column {
+                case .orderID: id
+                case .appUserID: request.appUserID
+                case .appAccountToken: request.appAccountToken
+                case .purchaseToken, .productID, .kind, .packageName: nil
+                }
             }
-        }
+        )
     }
 
     /// Google's order ids: `GPA.3345-1234-5678-90123..0`.
@@ -137,19 +99,5 @@ struct PurchaseImportLine: Hashable, Sendable {
                 default: false
                 }
             }
-    }
-
-    /// The fields of a line of CSV (RFC 4180).
-    private static func fields(of bytes: [UInt8]) throws(Problem) -> [String] {
-        guard String(validating: bytes, as: UTF8.self) != nil else {
-            throw Problem("this is no UTF-8; save the file as UTF-8")
-        }
-        var line = SeparatedValues(bytes)
-        let fields = line.next() ?? []
-        guard !line.isUnclosed else { throw Problem("a quote is opened and not closed") }
-        guard line.next() == nil else {
-            throw Problem("it has a line end within (CR); save the file with line ends LF or CRLF")
-        }
-        return fields
     }
 }

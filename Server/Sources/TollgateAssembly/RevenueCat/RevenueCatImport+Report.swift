@@ -1,17 +1,11 @@
+public import Stores
+
 extension RevenueCatImport {
     /// Why a file is no export that can be read.
     public struct UnreadableExport: Error, Hashable, CustomStringConvertible {
         public var reason: String
 
         public var description: String { reason }
-    }
-
-    /// A line that led to nothing.
-    public struct Unmatched: Hashable, Codable, Sendable {
-        /// From 1.
-        public var line: Int
-        /// The reason, and what to do.
-        public var reason: String
     }
 
     /// A purchase that is active by the export, and whose customer has none of its entitlements here.
@@ -59,7 +53,7 @@ extension RevenueCatImport {
     }
 
     /// The outcome of an import.
-    public struct Report: Hashable, Codable, Sendable {
+    public struct Report: ListOfUnmatched, Hashable, Codable, Sendable {
         /// Transactions in the file.
         public var rows = 0
         /// Users of the app in the file.
@@ -88,8 +82,7 @@ extension RevenueCatImport {
         public var unsupported: [String: Int] = [:]
         /// Whether the catalog has coins and no `coins_since`.
         public var lacksCoinsSince = false
-        public var unmatched: [Unmatched] = []
-        /// The number of further lines that are not listed.
+        public var unmatched: [UnmatchedLine] = []
         public var unmatchedNotListed = 0
         public var differences: [Difference] = []
         /// The number of further differences that are not listed.
@@ -103,16 +96,6 @@ extension RevenueCatImport {
             case lacksCoinsSince = "lacks_coins_since"
             case unmatchedNotListed = "unmatched_not_listed"
             case differencesNotListed = "differences_not_listed"
-        }
-
-        static let mostListed = 10_000
-
-        mutating func add(_ one: Unmatched) {
-            if unmatched.count < Self.mostListed {
-                unmatched.append(one)
-            } else {
-                unmatchedNotListed += 1
-            }
         }
 
         mutating func add(_ one: Granted) {

@@ -264,7 +264,7 @@ public struct RevenueCatImport: Sendable {
 extension RevenueCatImport.Report {
     fileprivate mutating func add(_ outcome: RevenueCatImport.Outcome, of row: RevenueCatRow) {
         func add(_ reason: String) {
-            self.add(RevenueCatImport.Unmatched(line: row.line, reason: reason))
+            self.add(UnmatchedLine(line: row.line, reason: reason))
         }
         switch outcome {
         case .brought(let isNew, _):

@@ -1,3 +1,4 @@
+internal import Stores
 internal import TollgateCore
 
 /// The purchases of an export, each once: what an import has to ask the stores about.

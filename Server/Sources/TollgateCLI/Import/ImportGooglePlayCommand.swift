@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandOutput
+import Stores
 import TollgateAssembly
 import Foundation
 import GooglePlayConnector

@@ -1,3 +1,4 @@
+import Stores
 import TollgateAssembly
 import AppStoreConnector
 import CommandOutput

@@ -5,6 +5,7 @@ import Foundation
 import GooglePlayAPI
 import GooglePlayConnector
 import Storage
+import Stores
 import StripeAPI
 import TollgateAssembly
 import TollgateCore

@@ -1,3 +1,4 @@
+import Stores
 import Testing
 import TollgateAPI
 
@@ -11,9 +12,11 @@ struct PurchaseImportLineTests {
     private static func read(
         _ line: String,
         heading: String? = nil
-    ) throws(PurchaseImportLine.Problem) -> PurchaseImportLine? {
-        let columns = heading.flatMap { PurchaseImportLine.columns(ofHeading: Array($0.utf8)) }
-        return try PurchaseImportLine.read(Array(line.utf8), columns)
+    ) throws(ImportProblem) -> PurchaseImportLine? {
+        typealias Line = ImportLine<PurchaseImportLine.Column>
+        let columns = heading.flatMap { Line.columns(ofHeading: Array($0.utf8)) }
+        guard let read = try Line(Array(line.utf8), under: columns) else { return nil }
+        return try PurchaseImportLine(read)
     }
 
     @Test(
@@ -23,6 +26,7 @@ struct PurchaseImportLineTests {
             ("\(token),,,anna\r", nil, nil, "anna"), ("\(token),anna", nil, nil, "anna"),
             ("anna,\(token)", "app_user_id,purchase_token", nil, "anna"),
             ("anna,\(token)", "\u{FEFF}app_user_id,purchase_token", nil, "anna"),
+            (" anna , \(token)", "App_User_ID, Purchase_Token", nil, "anna"),
             (#"\#(token),"anna, ""the first""""#, nil, nil, #"anna, "the first""#),
             (
                 #"{"purchase_token":"\#(token)","app_user_id":"anna","product_id":"premium"}"#, nil,

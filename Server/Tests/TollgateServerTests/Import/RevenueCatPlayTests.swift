@@ -1,4 +1,5 @@
 import Foundation
+import Stores
 import Testing
 import TollgateAssembly
 import TollgateCore

@@ -1,4 +1,5 @@
 import Foundation
+import Stores
 import StripeAPI
 import StripeConnector
 import StripeSimulator

@@ -1,5 +1,6 @@
 import AppStoreSimulator
 import Foundation
+import Stores
 import Testing
 import TollgateAPI
 import TollgateAssembly
