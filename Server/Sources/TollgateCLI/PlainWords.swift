@@ -1,6 +1,9 @@
+import AppStoreAPI
 import CommandOutput
+import GooglePlayAPI
 import Storage
 import Stores
+import StripeAPI
 import TollgateAPI
 import TollgateService
 
@@ -8,7 +11,6 @@ extension PlainWords {
     /// An error in words for a person.
     static func of(_ error: any Error) -> String {
         switch error {
-        case let refusal as Refusal: refusal.error.message
         case let error as APIError: error.message
         case let error as StorageError: error.message
         case let error as CatalogErrors: error.description
@@ -23,3 +25,10 @@ extension PlainWords {
         }
     }
 }
+
+// These say all that is to be said when a command ends with them.
+extension Refusal: ProgramFailure {}
+extension SealingError: ProgramFailure {}
+extension AppStore.ServerAPIError: ProgramFailure {}
+extension GooglePlay.APIFault: ProgramFailure {}
+extension Stripe.RequestError: ProgramFailure {}

@@ -9,6 +9,14 @@ public protocol ProgramFailure: Error {
     var exitCode: ExitCode { get }
 }
 
+extension ProgramFailure {
+    public var exitCode: ExitCode { ExitCode(1) }
+}
+
+extension ProgramFailure where Self: CustomStringConvertible {
+    public var message: String { description }
+}
+
 /// A check that did not come true: exit code 1, after this sentence.
 public struct CheckFailed: ProgramFailure {
     public var message: String
@@ -16,8 +24,6 @@ public struct CheckFailed: ProgramFailure {
     public init(message: String) {
         self.message = message
     }
-
-    public var exitCode: ExitCode { ExitCode(1) }
 }
 
 /// A wrong usage: exit code 2, after this sentence and the usage of the command.

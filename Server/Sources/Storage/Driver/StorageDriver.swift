@@ -131,6 +131,20 @@ extension StorageDriver {
         try await write { try $0.execute(sql, parameters) }
     }
 
+    /// Does `work`, and closes the database whatever happens.
+    package func closing<Result: Sendable>(
+        after work: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            let result = try await work()
+            await close()
+            return result
+        } catch {
+            await close()
+            throw error
+        }
+    }
+
     public func write<R: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> R,
         completion: @escaping @Sendable (Result<R, any Error>) -> Void

@@ -186,14 +186,7 @@ public struct EngineUpgrade: Sendable {
     private func run(from: Int64) async throws -> Report {
         defer { means.discardScratch() }
         let scratch = try await means.openScratch()
-        do {
-            let report = try await run(from: from, scratch)
-            await scratch.close()
-            return report
-        } catch {
-            await scratch.close()
-            throw error
-        }
+        return try await scratch.closing { try await run(from: from, scratch) }
     }
 
     private func run(from: Int64, _ scratch: any StorageDriver) async throws -> Report {

@@ -5,7 +5,6 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import Stores
-import TollgateAPI
 import TollgateCore
 import TollgateService
 
@@ -51,20 +50,12 @@ struct AppStoreConnection: Sendable {
     ) async throws -> Result {
         let asked = try StoreEnvironment(option: environment)
         let catalog = try catalog()
-        let client = HTTPClient.forCommand()
         do {
-            let result = try await work(try await open(asked, app, catalog, over: client))
-            try await client.shutdown()
-            return result
-        } catch {
-            try? await client.shutdown()
-            switch error {
-            case let error as AppStore.ServerAPIError: throw CheckFailed(message: "\(error)")
-            case let error as AppStore.VerificationError:
-                throw CheckFailed(message: "An answer of the App Store's: \(error)")
-            case let refusal as Refusal: throw CheckFailed(message: refusal.error.message)
-            default: throw error
+            return try await HTTPClient.forCommand { client in
+                try await work(try await open(asked, app, catalog, over: client))
             }
+        } catch let error as AppStore.VerificationError {
+            throw CheckFailed(message: "An answer of the App Store's: \(error)")
         }
     }
 

@@ -166,23 +166,19 @@ enum BackupProof {
     /// - Throws: `CheckFailed` where something differs: the copy stays, since it is what there is.
     static func verify(_ file: String, _ line: ProgressLine) async throws -> Int64 {
         let copy = try StorageSQLite(path: file, mode: .readOnly)
-        do {
-            let (report, _) = try await RebuildCheck.run(of: copy) { done, all in
+        let (report, _) = try await copy.closing {
+            try await RebuildCheck.run(of: copy) { done, all in
                 line.report(WorkProgress(step: "journal rows", done: Int(done), of: Int(all)))
             }
-            await copy.close()
-            guard report.isIdentical else {
-                let tables = report.differences.map(\.table).joined(separator: ", ")
-                throw CheckFailed(
-                    message:
-                        "\(file) is there, but what is derived in it differs from what its journal says, in \(tables). Run tollgate rebuild --verify on the database itself."
-                )
-            }
-            return report.replayed
-        } catch {
-            await copy.close()
-            throw error
         }
+        guard report.isIdentical else {
+            let tables = report.differences.map(\.table).joined(separator: ", ")
+            throw CheckFailed(
+                message:
+                    "\(file) is there, but what is derived in it differs from what its journal says, in \(tables). Run tollgate rebuild --verify on the database itself."
+            )
+        }
+        return report.replayed
     }
 }
 

@@ -68,11 +68,12 @@ struct RebuildCommand: DatabaseCommand {
         if reports { return try await rebuildReports(location) }
         let source = try location.openReadOnly()
         let line = ProgressLine(json: json)
-        let (report, lag) = try await RebuildCheck.run(of: source) { done, all in
-            line.report(WorkProgress(step: "journal rows", done: Int(done), of: Int(all)))
+        let (report, lag) = try await source.closing {
+            try await RebuildCheck.run(of: source) { done, all in
+                line.report(WorkProgress(step: "journal rows", done: Int(done), of: Int(all)))
+            }
         }
         line.end()
-        await source.close()
         try say(report)
         if lag > 0 {
             Terminal.complain(
@@ -86,7 +87,7 @@ struct RebuildCommand: DatabaseCommand {
 
     private func rebuildReports(_ location: DatabaseLocation) async throws {
         let driver = try location.open()
-        do {
+        let count = try await driver.closing {
             let store = try await RecordStore(driver)
             try await store.figures.dropAll()
             let line = ProgressLine(json: json)
@@ -96,14 +97,10 @@ struct RebuildCommand: DatabaseCommand {
                 line.report(WorkProgress(step: "journal rows", done: Int($0), of: Int($1)))
             }
             line.end()
-            let count = try await store.figures.journalEnd()
-            await driver.close()
-            if json { return try Terminal.sayJSON(["journal": count]) }
-            Terminal.say("figures derived again from \(count) journal rows")
-        } catch {
-            await driver.close()
-            throw error
+            return try await store.figures.journalEnd()
         }
+        if json { return try Terminal.sayJSON(["journal": count]) }
+        Terminal.say("figures derived again from \(count) journal rows")
     }
 
     private func say(_ report: Rebuild.Report) throws {

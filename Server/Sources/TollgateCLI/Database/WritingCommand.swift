@@ -8,7 +8,6 @@ import Logging
 import Storage
 import Stores
 import TollgateAssembly
-import TollgateAPI
 import TollgateCore
 import TollgateService
 
@@ -29,74 +28,58 @@ enum WritingCommand {
     ) async throws -> Result {
         let location = try DatabaseLocation(option: database)
         _ = try StoreSettings(nil)
-        let client = HTTPClient.forCommand()
         do {
-            let result = try await run(at: location, client, signing, work)
-            try await client.shutdown()
-            return result
-        } catch {
-            try? await client.shutdown()
-            switch error {
-            case let error as StorageError where error.kind == .inUse:
-                throw CheckFailed(
-                    message:
-                        "A server is using this database: stop it first, or let it do this itself. (\(error.message))"
-                )
-            case let error as SealingError: throw CheckFailed(message: error.description)
-            case let refusal as Refusal:
-                throw CheckFailed(message: refusal.error.message)
-            default: throw error
+            return try await HTTPClient.forCommand { client in
+                let driver = try location.open()
+                return try await driver.closing {
+                    try await work(try await application(on: driver, client, signing))
+                }
             }
+        } catch let error as StorageError where error.kind == .inUse {
+            throw CheckFailed(
+                message:
+                    "A server is using this database: stop it first, or let it do this itself. (\(error.message))"
+            )
         }
     }
 
-    private static func run<Result: Sendable>(
-        at location: DatabaseLocation,
+    private static func application(
+        on driver: any StorageDriver,
         _ client: HTTPClient,
-        _ signing: Bool,
-        _ work: (Tollgate) async throws -> Result
-    ) async throws -> Result {
-        let driver = try location.open()
-        do {
-            var logger = Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
-            logger.logLevel = .error
-            let secretKeys = Settings.list("SECRET_KEY")
-            let secretKey = secretKeys.first ?? ""
-            if signing, secretKeys.isEmpty { throw unsealed }
-            let store = try await RecordStore(driver)
-            // Before the first start the database knows no catalog, and after a change not the newest.
-            let stores = try StoreSettings(AppStoreConnection.catalog() ?? store.history.current)
-            var signer = AnswerSigner()
-            if signing {
-                signer = try await AnswerSigner(keptIn: driver, sealing: SealingKeys(secretKeys))
-            }
-            let tollgate = Tollgate(
-                configuration: Configuration(
-                    secretKey: secretKey,
-                    publishableKey: Settings.list("PUBLISHABLE_KEY").first ?? "",
-                    publicURL: Settings.text(nil, "PUBLIC_URL") ?? "",
-                    defaultEnvironment: stores.defaultEnvironment(for: secretKey)
-                ),
-                store: store,
-                appStore: try stores.verifier(),
-                appStoreClients: stores.appStoreClients(over: client),
-                appStoreOptions: stores.appStoreOptions(over: client),
-                stripe: stores.stripe(over: client),
-                googlePlay: try await stores.googlePlay.setUp(over: client),
-                clocks: .init(
-                    now: try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client),
-                    wall: SystemClock.now
-                ),
-                randomBytes: RunningServer.randomBytes,
-                signer: signer,
-                logger: logger
-            )
-            let result = try await work(tollgate)
-            await driver.close()
-            return result
-        } catch {
-            await driver.close()
-            throw error
+        _ signing: Bool
+    ) async throws -> Tollgate {
+        var logger = Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .error
+        let secretKeys = Settings.list("SECRET_KEY")
+        let secretKey = secretKeys.first ?? ""
+        if signing, secretKeys.isEmpty { throw unsealed }
+        let store = try await RecordStore(driver)
+        // Before the first start the database knows no catalog, and after a change not the newest.
+        let stores = try StoreSettings(AppStoreConnection.catalog() ?? store.history.current)
+        var signer = AnswerSigner()
+        if signing {
+            signer = try await AnswerSigner(keptIn: driver, sealing: SealingKeys(secretKeys))
         }
+        return Tollgate(
+            configuration: Configuration(
+                secretKey: secretKey,
+                publishableKey: Settings.list("PUBLISHABLE_KEY").first ?? "",
+                publicURL: Settings.text(nil, "PUBLIC_URL") ?? "",
+                defaultEnvironment: stores.defaultEnvironment(for: secretKey)
+            ),
+            store: store,
+            appStore: try stores.verifier(),
+            appStoreClients: stores.appStoreClients(over: client),
+            appStoreOptions: stores.appStoreOptions(over: client),
+            stripe: stores.stripe(over: client),
+            googlePlay: try await stores.googlePlay.setUp(over: client),
+            clocks: .init(
+                now: try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client),
+                wall: SystemClock.now
+            ),
+            randomBytes: RunningServer.randomBytes,
+            signer: signer,
+            logger: logger
+        )
     }
 }

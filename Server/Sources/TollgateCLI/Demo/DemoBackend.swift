@@ -87,18 +87,9 @@ struct DemoBackend: Sendable {
     /// The status of a page, opened as a browser does that comes by a link: it follows where the link
     /// leads, with the cookie that it was given.
     func status(of url: String) async throws -> Int {
-        let browser = HTTPClient(
-            eventLoopGroupProvider: .singleton,
+        try await HTTPClient.withHTTPClient(
             configuration: .init(redirectConfiguration: .disallow)
-        )
-        do {
-            let status = try await Self.visit(url, with: browser)
-            try await browser.shutdown()
-            return status
-        } catch {
-            try? await browser.shutdown()
-            throw error
-        }
+        ) { try await Self.visit(url, with: $0) }
     }
 
     private static func visit(_ url: String, with browser: HTTPClient) async throws -> Int {

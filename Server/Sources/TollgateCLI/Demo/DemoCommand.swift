@@ -96,11 +96,9 @@ struct DemoCommand: AsyncParsableCommand {
         } else {
             location = try DatabaseLocation(await freshDatabase())
         }
-        let client = HTTPClient(eventLoopGroupProvider: .singleton)
         let seed = seed ?? UInt64.random(in: 1...1 << 40)
         let past = populate ? Int64(months) * DemoPopulation.month : 0
-        var isTrue = true
-        do {
+        let isTrue = try await HTTPClient.withHTTPClient { client in
             let world = try await DemoWorld(
                 addresses: addresses,
                 database: location,
@@ -109,12 +107,8 @@ struct DemoCommand: AsyncParsableCommand {
                 client: client,
                 startingAt: (SystemClock.now().milliseconds - past) / 1000 * 1000
             )
-            isTrue = try await run(world, seed)
-        } catch {
-            try? await client.shutdown()
-            throw error
+            return try await run(world, seed)
         }
-        try await client.shutdown()
         if !isTrue { throw CheckFailed(message: "Not every step of the story came true.") }
     }
 

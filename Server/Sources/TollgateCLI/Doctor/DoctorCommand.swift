@@ -61,7 +61,10 @@ struct DoctorCommand: AsyncParsableCommand {
                 )
             }
         }
-        let client = HTTPClient.forCommand(.init(redirectConfiguration: .disallow))
+        let client = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: .forCommand(.init(redirectConfiguration: .disallow))
+        )
         var findings = [Finding.ok("settings", "tollgate serve would start with these settings.")]
         findings += settings.warnings.map {
             Finding.warning("settings", $0, "See docs/operations.md, Keys that change.")

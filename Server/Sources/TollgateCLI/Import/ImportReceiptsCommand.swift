@@ -2,7 +2,6 @@ import Stores
 import TollgateAssembly
 import AppStoreConnector
 import CommandOutput
-import AppStoreAPI
 import ArgumentParser
 import Foundation
 import TollgateService
@@ -35,15 +34,11 @@ struct ImportReceiptsCommand: DatabaseCommand {
         let report = try await WritingCommand.run(database: database) { tollgate in
             var reader = try LineReader(path: file)
             defer { progress.end() }
-            do {
-                return try await tollgate.receiptImport(file: name).run(
+            return try await resumable {
+                try await tollgate.receiptImport(file: name).run(
                     next: { try reader.next() },
                     progress: progress.report
                 )
-            } catch let error as AppStore.ServerAPIError {
-                throw CheckFailed(message: "\(error). Run it again to go on.")
-            } catch let error as AppStore.ReceiptError {
-                throw CheckFailed(message: "\(error). Run it again to go on.")
             }
         }
         guard let report else {

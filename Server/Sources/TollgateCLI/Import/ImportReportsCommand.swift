@@ -40,7 +40,7 @@ struct ImportReportsCommand: DatabaseCommand {
     @OptionGroup var place: DatabaseOptions
 
     /// What is said of each report.
-    private struct Line: Encodable {
+    private struct Line: Encodable, Sendable {
         var file: String?
         var kind: String
         var period: String
@@ -64,19 +64,13 @@ struct ImportReportsCommand: DatabaseCommand {
     func run() async throws {
         guard (1...365).contains(days) else { throw ValidationError("--days is from 1 to 365.") }
         let settings = try StoreSettings(nil)
-        let location = try DatabaseLocation(option: database)
-        let driver = try location.open()
-        do {
+        let driver = try DatabaseLocation(option: database).open()
+        let lines = try await driver.closing {
             let store = try await RecordStore(driver)
-            let lines =
-                files.isEmpty ? try await fetch(store, settings) : try await read(store)
-            await driver.close()
-            if json { try Terminal.sayJSON(lines) }
-            if !json, lines.isEmpty { Terminal.say("There is nothing new.") }
-        } catch {
-            await driver.close()
-            throw error
+            return files.isEmpty ? try await fetch(store, settings) : try await read(store)
         }
+        if json { return try Terminal.sayJSON(lines) }
+        if lines.isEmpty { Terminal.say("There is nothing new.") }
     }
 
     private func read(_ store: RecordStore) async throws -> [Line] {
@@ -148,8 +142,7 @@ struct ImportReportsCommand: DatabaseCommand {
     }
 
     private func fetch(_ store: RecordStore, _ settings: StoreSettings) async throws -> [Line] {
-        let client = HTTPClient.forCommand()
-        do {
+        try await HTTPClient.forCommand { client in
             let connect = settings.connect.client(over: client)
             let stripe = settings.stripe(over: client)
             let bucket = try await settings.googlePlay.setUp(over: client).bucket
@@ -182,20 +175,7 @@ struct ImportReportsCommand: DatabaseCommand {
                     told: told
                 )
             }
-            try await client.shutdown()
             return outcomes.map { Line($0) }
-        } catch {
-            try? await client.shutdown()
-            if let error = error as? AppStore.ServerAPIError {
-                throw CheckFailed(message: PlainWords.of(error))
-            }
-            if let error = error as? Stripe.RequestError {
-                throw CheckFailed(message: PlainWords.of(error))
-            }
-            if let error = error as? GooglePlay.APIFault {
-                throw CheckFailed(message: PlainWords.of(error))
-            }
-            throw error
         }
     }
 }

@@ -1,12 +1,9 @@
-import AppStoreAPI
 import ArgumentParser
 import CommandOutput
 import Foundation
-import GooglePlayAPI
 import GooglePlayConnector
 import Storage
 import Stores
-import StripeAPI
 import TollgateAssembly
 import TollgateCore
 import TollgateService
@@ -125,14 +122,6 @@ struct ImportRevenueCatCommand: DatabaseCommand {
             return try await imported.run(next: { try reader.next() }, progress: progress.report)
         } catch let error as RevenueCatImport.UnreadableExport {
             throw CheckFailed(message: "\(file): \(error).")
-        } catch let error as AppStore.ServerAPIError {
-            throw CheckFailed(message: "\(error). Run it again to go on.")
-        } catch let fault as GooglePlay.APIFault {
-            throw CheckFailed(message: GooglePlayWork.sentence(fault))
-        } catch let used as QuotaUsedUp {
-            throw CheckFailed(message: "\(used). Run it again to go on.")
-        } catch let error as Stripe.RequestError {
-            throw CheckFailed(message: "\(error). Run it again to go on.")
         }
     }
 

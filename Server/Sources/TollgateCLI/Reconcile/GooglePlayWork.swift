@@ -1,6 +1,4 @@
 import ArgumentParser
-import CommandOutput
-import GooglePlayAPI
 import GooglePlayConnector
 import TollgateService
 
@@ -18,24 +16,9 @@ enum GooglePlayWork {
                 "Set TOLLGATE_GOOGLE_PLAY_SERVICE_ACCOUNT_FILE and TOLLGATE_GOOGLE_PLAY_PACKAGE_NAME."
             )
         }
-        do {
-            return try await store.run(
-                over: { .init(googlePlay: try await store.stores.googlePlay.setUp(over: $0)) },
-                work
-            )
-        } catch let fault as GooglePlay.APIFault {
-            throw CheckFailed(message: sentence(fault))
-        } catch let used as QuotaUsedUp {
-            throw CheckFailed(message: "\(used). Run it again to go on.")
-        }
-    }
-
-    /// The fault with what to do about it.
-    static func sentence(_ fault: GooglePlay.APIFault) -> String {
-        switch fault.meaning {
-        case .notAllowed:
-            "\(fault). Give the service account the permissions of docs/google-play.md, step 1; new ones take up to 48 hours. Then run it again to go on."
-        default: "\(fault). Run it again to go on."
-        }
+        return try await store.run(
+            over: { .init(googlePlay: try await store.stores.googlePlay.setUp(over: $0)) },
+            work
+        )
     }
 }

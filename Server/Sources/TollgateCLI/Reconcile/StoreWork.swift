@@ -3,6 +3,7 @@ import AppStoreConnector
 import AsyncHTTPClient
 import CommandOutput
 import Foundation
+import GooglePlayAPI
 import GooglePlayConnector
 import Stores
 import StripeAPI
@@ -45,8 +46,7 @@ struct StoreWork {
                     "TOLLGATE_SECRET_KEY is not set. Run this with the server's settings: customers are named by it."
             )
         }
-        let client = HTTPClient.forCommand()
-        do {
+        return try await HTTPClient.forCommand { client in
             let connections = try await connect(client)
             let server = try await RunningServer(
                 configuration: Configuration(
@@ -70,19 +70,28 @@ struct StoreWork {
                     isVirtual: clock.isVirtual
                 )
             )
-            let result: Result
             do {
-                result = try await work(server.tollgate)
+                let result = try await resumable { try await work(server.tollgate) }
+                await server.close()
+                return result
             } catch {
                 await server.close()
                 throw error
             }
-            await server.close()
-            try await client.shutdown()
-            return result
-        } catch {
-            try? await client.shutdown()
-            throw error
         }
+    }
+}
+
+/// Does long work, and says that another run goes on where a store broke it off.
+func resumable<Result>(_ work: () async throws -> Result) async throws -> Result {
+    do {
+        return try await work()
+    } catch let fault as GooglePlay.APIFault where fault.meaning == .notAllowed {
+        throw CheckFailed(
+            message:
+                "\(fault). Give the service account the permissions of docs/google-play.md, step 1; new ones take up to 48 hours. Then run it again to go on."
+        )
+    } catch let error where error is any StoreFault || error is QuotaUsedUp {
+        throw CheckFailed(message: "\(error). Run it again to go on.")
     }
 }

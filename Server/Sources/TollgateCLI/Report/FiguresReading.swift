@@ -1,4 +1,3 @@
-import CommandOutput
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
@@ -6,7 +5,6 @@ import Logging
 import Storage
 import Stores
 import TollgateAssembly
-import TollgateAPI
 import TollgateCore
 import TollgateService
 
@@ -19,24 +17,11 @@ enum FiguresReading {
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
         let location = try DatabaseLocation(option: database)
-        let client = HTTPClient.forCommand()
-        do {
+        return try await HTTPClient.forCommand { client in
             let (driver, store) = try await open(location, json: json)
-            do {
-                let result = try await work(try await application(store, over: client))
-                await driver.close()
-                try await client.shutdown()
-                return result
-            } catch {
-                await driver.close()
-                throw error
+            return try await driver.closing {
+                try await work(try await application(store, over: client))
             }
-        } catch {
-            try? await client.shutdown()
-            if let refusal = error as? Refusal {
-                throw CheckFailed(message: refusal.error.message)
-            }
-            throw error
         }
     }
 

@@ -14,8 +14,6 @@ struct SettingProblems {
         } catch let error as WrongSettings {
             problems += error.problems
             isUsage = isUsage || error.isUsage
-        } catch let error as CheckFailed {
-            problems.append(error.message)
         } catch let error as ValidationError {
             problems.append(error.message)
             isUsage = true
