@@ -17,7 +17,6 @@ import shutil
 import sqlite3
 import subprocess
 import threading
-import time
 import urllib.error
 import urllib.request
 
@@ -27,6 +26,7 @@ import guide
 from keys import key
 from ports import free_port
 from terminal import on_a_terminal, shows_how_far_it_is
+from waiting import until
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 TOLLGATE = os.environ.get("TOLLGATE_BIN", str(ROOT / "Server/.build/debug/tollgate"))
@@ -233,13 +233,6 @@ def test_reconciling_brings_in_what_came_while_nobody_listened(world):
 # --- what a running server does by itself
 
 
-def soon(condition, otherwise):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, otherwise
-        time.sleep(0.2)
-
-
 def test_a_server_asks_by_itself_for_what_it_missed(world):
     server = world.serve()
     token = "5f1f7d9e-2f0c-4d55-8f0a-0c9fb1a3d001"
@@ -248,7 +241,7 @@ def test_a_server_asks_by_itself_for_what_it_missed(world):
     world.control("POST", "purchases", {"product_id": MONTHLY, "app_account_token": token})
     assert not world.is_entitled("jenny")
     world.serve()
-    soon(lambda: world.is_entitled("jenny"), "nobody asked the App Store")
+    until(lambda: world.is_entitled("jenny"), "nobody asked the App Store")
 
 
 def test_a_server_asks_again_by_itself_with_the_receipts_of_those_who_live_on_them(world):
@@ -268,7 +261,7 @@ def test_a_server_asks_again_by_itself_with_the_receipts_of_those_who_live_on_th
     first_end = world.now() + 32 * DAY
     for _ in range(2):
         world.control("POST", "clock/advance", {"by": 32 * DAY})
-        soon(lambda: world.is_entitled("jenny"), "nobody asked about the newest receipt")
+        until(lambda: world.is_entitled("jenny"), "nobody asked about the newest receipt")
     assert world.now() > first_end, "the receipt that was shown says nothing of that month"
 
 

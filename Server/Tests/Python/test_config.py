@@ -19,6 +19,7 @@ import pytest
 from keys import key
 from ports import free_port
 from tollgate_world import BINARY, ROOT
+from waiting import until
 
 SECRET, PUBLISHABLE = key("sk", "config"), key("pk", "config")
 KEYS = f"""\
@@ -388,12 +389,6 @@ def test_a_changed_catalog_is_taken_in_and_one_with_mistakes_is_refused(folder):
     catalog = folder / "catalog.yaml"
     first = catalog.read_text()
 
-    def soon(condition):
-        deadline = time.monotonic() + 60
-        while not condition():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-
     def changed(text):
         catalog.write_text(text)
         server.process.send_signal(signal.SIGHUP)
@@ -406,11 +401,11 @@ def test_a_changed_catalog_is_taken_in_and_one_with_mistakes_is_refused(folder):
         assert leads_back_to() == "/checkout_redirect/success"
         second = first.replace("success_path: /checkout_redirect/success", "success_path: /second")
         changed(second)
-        soon(lambda: leads_back_to() == "/second")
+        until(lambda: leads_back_to() == "/second")
         # Refused: the one before stays in effect. The next one is reloaded again.
         changed(second.replace("kind: auto_renewable", "kind: renewable"))
         changed(second.replace("/second", "/third"))
-        soon(lambda: leads_back_to() == "/third")
+        until(lambda: leads_back_to() == "/third")
     finally:
         log = [json.loads(line) for line in server.stop().splitlines() if line.startswith("{")]
     assert server.process.returncode == 0

@@ -10,13 +10,13 @@ import os
 import pathlib
 import re
 import subprocess
-import time
 
 import httpx
 import pytest
 from axe_playwright_python.sync_playwright import DEFAULT_OPTIONS, Axe
 from playwright.sync_api import expect
 from ports import free_port
+from waiting import until
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUTPUT = pathlib.Path(os.environ.get("TOLLGATE_TEST_OUTPUT", ROOT / "output")) / "screenshots"
@@ -62,14 +62,6 @@ class Demo:
     def stop(self):
         self.process.terminate()
         return self.process.wait(timeout=20)
-
-
-def until(condition, otherwise):
-    """The feed is published some times a second of real time."""
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline, otherwise
-        time.sleep(0.05)
 
 
 def press(demo, action, value=""):

@@ -8,7 +8,6 @@ The executable is found by the environment variable TOLLGATE_BIN.
 import json
 import re
 import shutil
-import time
 import types
 import urllib.error
 import urllib.request
@@ -20,6 +19,7 @@ from keys import key
 from ports import free_port
 from test_webhooks import ALLOWED, Receiver
 from tollgate_world import Apple, SECRET, Server
+from waiting import until
 
 PUBLISHABLE = key("pk", "crash")
 README = "../README.md"
@@ -90,19 +90,6 @@ def asked(method, url, body=None):
             urllib.request.Request(url, data, method=method), timeout=60) as answer:
         text = answer.read()
     return json.loads(text) if text.startswith((b"{", b"[")) else text.decode()
-
-
-def until(holds, timeout=30):
-    """Asks again until the answer is a true one, and returns it."""
-    end = time.monotonic() + timeout
-    while time.monotonic() < end:
-        try:
-            if found := holds():
-                return found
-        except urllib.error.URLError:
-            pass
-        time.sleep(0.05)
-    raise AssertionError("it never holds")
 
 
 @pytest.fixture

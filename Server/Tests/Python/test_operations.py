@@ -18,6 +18,7 @@ import pytest
 from keys import key
 from test_crash import Ledger, Load, open_shop, rebuilt
 from tollgate_world import Apple, Server, postgres, sqlite
+from waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -191,11 +192,8 @@ def test_metrics_have_every_queue_and_a_scraper_can_read_them(database, tmp_path
                 values[matched.group(1) + (matched.group(2) or "")] = int(matched.group(4))
             return values
 
-        end = time.monotonic() + 20
-        while read().get(f'tollgate_webhook_waiting{{endpoint="{endpoint}"}}') != 1:
-            assert time.monotonic() < end, read()
-            time.sleep(0.1)
-        values = read()
+        waiting = f'tollgate_webhook_waiting{{endpoint="{endpoint}"}}'
+        values = until(lambda: (found := read()).get(waiting) == 1 and found)
         assert values['tollgate_messages_total{store="app_store",outcome="recorded"}'] == 1
         for name in ("tollgate_commit_waiting", "tollgate_feed_waiting", "tollgate_feed_lag_seconds",
                      "tollgate_journal_newest", "tollgate_parked_oldest_seconds",

@@ -25,6 +25,7 @@ from playwright.sync_api import expect
 
 from test_app_store_commands import DAY, MONTHLY, ROOT, SECRET, TOLLGATE, World, free_port, listening
 from test_dashboard import judge, open_page, picture
+from waiting import until
 
 YEARLY = "com.example.app.pro.yearly"
 COINS = "com.example.app.coins100"
@@ -335,12 +336,7 @@ def told(request, tmp_path_factory):
     server = world.serve()
     live(world, seed=11)
     world.play("settle")
-    for _ in range(600):
-        if not world.has_unanswered_questions():
-            break
-        time.sleep(0.1)
-    else:
-        raise AssertionError("what the stores were asked is not answered")
+    until(lambda: not world.has_unanswered_questions(), "what the stores were asked is not answered")
     world.end(server)
     world.days = (day(world.first), day(world.now()))
     world.kind = request.param.__name__

@@ -11,7 +11,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import time
 import urllib.error
 import urllib.request
 
@@ -19,6 +18,7 @@ import pytest
 
 from test_app_store_commands import DAY, MONTHLY, PRODUCTS, SECRET, World
 from tollgate_world import postgres
+from waiting import until
 
 COINS = "com.example.app.coins100"
 
@@ -143,13 +143,6 @@ def test_a_restored_backup_is_completed_by_the_server_itself_and_by_the_command(
             world.stop()
 
 
-def soon(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
 def lives_through_a_loss(world, location, back_up, restore):
     shop = Shop(world)
     world.environment["TOLLGATE_DATABASE"] = location
@@ -160,7 +153,7 @@ def lives_through_a_loss(world, location, back_up, restore):
     leaves = shop.buy("ben", MONTHLY)
     world.control("POST", "clock/advance", {"by": DAY})
     # The first pass has ended.
-    soon(lambda: shop.counted("tollgate_reconciliations_total") == 1)
+    until(lambda: shop.counted("tollgate_reconciliations_total") == 1)
     back_up()
     # The store goes on selling, and everything is answered 200.
     shop.buy("ann", COINS, quantity=3)
@@ -180,7 +173,7 @@ def lives_through_a_loss(world, location, back_up, restore):
     server = world.serve()
     again = world.api("/v1/customers", {"app_user_id": "cleo"})
     assert again["id"] == shop.buyers["cleo"][1]
-    soon(lambda: shop.answers() == shop.books())
+    until(lambda: shop.answers() == shop.books())
     assert shop.counted("tollgate_lost_messages_total") == 5
     server.terminate()
     assert "the record lacked, such as after a restored backup" in server.communicate(timeout=30)[1]

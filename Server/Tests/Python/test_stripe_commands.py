@@ -8,7 +8,6 @@ import json
 import re
 import shutil
 import subprocess
-import time
 import urllib.error
 import urllib.request
 
@@ -19,6 +18,7 @@ from guide import ROOT, TOLLGATE, Shell, answering, plain_environment, section
 from keys import key
 from ports import free_port
 from terminal import on_a_terminal, shows_how_far_it_is
+from waiting import until
 
 SECRET = "sk_test_sandbox"
 
@@ -300,11 +300,9 @@ def test_a_server_without_an_endpoint_asks_when_it_starts(world):
     server.wait(timeout=30)
     world.control(f"checkout/{session}/pay", card="4242424242424242")
     serve()
-    deadline = time.monotonic() + 30
-    while call("GET", f"/v1/customers/{user}/coins")["balance"] == 0:
-        assert time.monotonic() < deadline, "nobody asked Stripe"
-        time.sleep(0.2)
-    assert call("GET", f"/v1/customers/{user}/coins")["balance"] == 100
+    balance = until(
+        lambda: call("GET", f"/v1/customers/{user}/coins")["balance"], "nobody asked Stripe")
+    assert balance == 100
 
 
 def test_a_wrong_key_and_a_wrong_file_are_named(world):

@@ -6,12 +6,12 @@ import json
 import pathlib
 import socket
 import threading
-import time
 import uuid
 
 import pytest
 
 from tollgate_world import COINS, SECRET, Apple, Server
+from waiting import until
 
 APP_STORE, STRIPE = "/webhooks/app_store", "/webhooks/stripe"
 SIGNING_SECRET = "whsec_arrivals"
@@ -138,11 +138,7 @@ def test_who_does_not_wait_for_the_answer_was_heard_all_the_same(world):
     customer = world.customer()
     with world.open() as wire:
         wire.sendall(post(APP_STORE, world.coins_bought(customer)))
-    for _ in range(200):
-        if world.balance(customer) == COINS:
-            return
-        time.sleep(0.05)
-    pytest.fail("the message was not taken in")
+    until(lambda: world.balance(customer) == COINS, "the message was not taken in")
 
 
 def test_every_answer_is_the_one_that_the_route_gives(world):

@@ -14,6 +14,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from tollgate_world import Apple, Server, postgres, sqlite
+from waiting import until
 
 ALLOWED = {"TOLLGATE_WEBHOOKS_ALLOW_PRIVATE": "true"}
 
@@ -90,13 +91,6 @@ def feed(server: Server) -> list[dict]:
         after = f"&starting_after={events[-1]['id']}"
 
 
-def until(condition, seconds: float = 30):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "in time"
-        time.sleep(0.02)
-
-
 def test_the_library_of_standard_webhooks_verifies_what_we_send(tmp_path, apple, root, receiver):
     server = Server(f"sqlite:{tmp_path}/hooks.sqlite", root, environment=ALLOWED)
     endpoint = server.call(
@@ -169,7 +163,7 @@ def test_a_server_killed_while_it_sends_loses_nothing_and_keeps_each_customers_o
                 server.call(
                     "/webhooks/app_store", apple.coins_bought(number, buyer["app_account_token"]))
                 number += 1
-            until(lambda: len(receiver.arrivals) > seen + 3, 60)
+            until(lambda: len(receiver.arrivals) > seen + 3)
             server.kill()
             server = Server(location, root, environment=ALLOWED)
         receiver.pause = 0
@@ -177,7 +171,7 @@ def test_a_server_killed_while_it_sends_loses_nothing_and_keeps_each_customers_o
         events = feed(server)
         wanted = {event["id"] for event in events}
         # On PostgreSQL, the lease of a server that died holds the next up for 20 seconds at most.
-        until(lambda: wanted <= set(receiver.ids()), 120)
+        until(lambda: wanted <= set(receiver.ids()), seconds=120)
         order = collections.defaultdict(list)
         for headers, body in receiver.arrivals:
             # The library allows a message to be five minutes old; this test ends before.
@@ -206,6 +200,6 @@ def test_of_two_servers_one_sends_and_the_other_takes_over(tmp_path, apple, root
             servers[1].call(
                 "/webhooks/app_store", apple.coins_bought(number, buyer["app_account_token"]))
         began = time.monotonic()
-        until(lambda: len(set(receiver.ids())) >= 60, 120)
+        until(lambda: len(set(receiver.ids())) >= 60, seconds=120)
         print(f"taken over after {time.monotonic() - began:.1f} s")
         servers[1].stop()
