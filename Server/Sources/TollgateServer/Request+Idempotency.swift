@@ -22,31 +22,28 @@ struct WriteAnswer {
     }
 }
 
-extension Request {
+extension APICall {
     /// Answers a write, once if it carries an `Idempotency-Key`.
     ///
-    /// - Parameters:
-    ///   - credentials: whose key it is; a visitor has no name, and two must not share an answer, so
-    ///     theirs is not kept.
-    ///   - body: of the request, already read.
+    /// A visitor has no name, and two must not share an answer, so theirs is not kept.
+    ///
     /// - Throws: a refusal 400 `parameter_invalid` for a key that is none.
     func once(
-        _ tollgate: Tollgate,
-        _ credentials: Credentials,
-        _ body: [UInt8],
-        _ answer: () async throws -> WriteAnswer
+        upTo limit: Int = 256 << 10,
+        _ answer: ([UInt8]) async throws -> WriteAnswer
     ) async throws -> Response {
-        guard let key = try idempotencyKey, let owner = credentials.replyOwner else {
-            let fresh = try await answer()
+        let body = try await request.bytes(upTo: limit)
+        guard let key = try request.idempotencyKey, let owner = credentials.replyOwner else {
+            let fresh = try await answer(body)
             return Response.json(bytes: fresh.body, status: fresh.status)
         }
         let kept = try await tollgate.replies.once(
             key,
             by: owner,
-            path: "\(method.rawValue) \(uri.path)?\(uri.query ?? "")",
+            path: "\(request.method.rawValue) \(request.uri.path)?\(request.uri.query ?? "")",
             body: body
         ) {
-            let fresh = try await answer()
+            let fresh = try await answer(body)
             return KeptReply(
                 status: fresh.status.code,
                 body: Array(fresh.body),
@@ -62,7 +59,9 @@ extension Request {
         }
         return response
     }
+}
 
+extension Request {
     /// The `Idempotency-Key`; `nil` where there is none.
     ///
     /// - Throws: a refusal 400 `parameter_invalid` for one that is empty or longer than 255 bytes:

@@ -8,169 +8,129 @@ internal import TollgateCore
 internal import TollgateService
 
 /// Customers and what they have.
-func addCustomers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    addAnswers(to: router, tollgate)
-    addCoinsAndGrants(to: router, tollgate)
-    addFreeSubscriptions(to: router, tollgate)
-    addSessions(to: router, tollgate)
-    router.post(APIPath.customers.route) { request, _ in
-        let credentials = try await Credentials(request, tollgate)
-        try credentials.requireSecret()
-        let body = try await request.bytes(upTo: 256 << 10)
-        return try await request.once(tollgate, credentials, body) {
-            let wanted = try StrictBody.decode(API.CreateCustomerRequest.self, from: body)
-            let (customer, isNew) = try await tollgate.customers.create(wanted)
-            return try WriteAnswer(customer, status: isNew ? .created : .ok, about: customer.id)
-        }
+func addCustomers(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    addAnswers(to: api)
+    addCoinsAndGrants(to: api)
+    addFreeSubscriptions(to: api)
+    addSessions(to: api)
+    api.write(.customers, by: .secretKey) { (_, wanted: API.CreateCustomerRequest) in
+        let (customer, isNew) = try await tollgate.customers.create(wanted)
+        return try WriteAnswer(customer, status: isNew ? .created : .ok, about: customer.id)
     }
-    router.get(APIPath.customer.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.directory.customer(try context.id))
-    }
-    router.delete(APIPath.customer.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.customers.erase(try context.id))
-    }
+    api.on(.get, .customer, by: .secretKey) { try await tollgate.directory.customer($0.id) }
+    api.on(.delete, .customer, by: .secretKey) { try await tollgate.customers.erase($0.id) }
 }
 
 /// Entitlements, and why they are held.
-private func addAnswers(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.get(APIPath.customerEntitlements.route) { request, context in
-        let credentials = try await Credentials(request, tollgate)
-        let customer = try credentials.customer(context.id, .activeEntitlements)
-        let session = credentials.session
+private func addAnswers(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    api.answer(.get, .customerEntitlements) { call in
         let answer = try await tollgate.entitlements.answer(
-            of: customer,
-            in: try credentials.environment(request.environment()),
-            at: try request.instant(APIQuery.at),
-            signed: session != nil,
-            app: try credentials.askingApp(request.headers, tollgate)
+            of: call.customer(.activeEntitlements),
+            in: call.environment,
+            at: call.request.instant(APIQuery.at),
+            signed: call.credentials.session != nil,
+            app: call.credentials.askingApp(call.request.headers, tollgate)
         )
-        return try Response.entitlements(answer, to: request.headers)
+        return try Response.entitlements(answer, to: call.request.headers)
     }
-    router.get(APIPath.customerExplain.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        guard let lookupKey = request.uri.queryParameters["lookup_key"] else {
+    api.on(.get, .customerExplain, by: .secretKey) { call in
+        guard let lookupKey = call.request.uri.queryParameters["lookup_key"] else {
             throw Refusal.missingParameter("lookup_key")
         }
-        let explanation = try await tollgate.explanations.explain(
+        return try await tollgate.explanations.explain(
             String(lookupKey),
-            for: try context.id,
-            in: try request.environment(),
-            at: try request.instant(APIQuery.at),
-            known: try request.instant(APIQuery.known)?.milliseconds
+            for: call.id,
+            in: call.environment,
+            at: call.request.instant(APIQuery.at),
+            known: call.request.instant(APIQuery.known)?.milliseconds
         )
-        return try Response.json(explanation)
     }
 }
 
 /// Coins, and what is given by hand.
-private func addCoinsAndGrants(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.get(APIPath.customerCoins.route) { request, context in
-        let credentials = try await Credentials(request, tollgate)
-        let customer = try credentials.customer(context.id, nil)
-        return try Response.json(
-            try await tollgate.coins.balance(
-                of: customer,
-                in: try credentials.environment(request.environment())
-            )
-        )
+private func addCoinsAndGrants(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    api.on(.get, .customerCoins) {
+        try await tollgate.coins.balance(of: $0.customer(), in: $0.environment)
     }
-    router.post(APIPath.customerCoinsSpend.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        let key = try request.idempotencyKey
-        let reply = try await tollgate.coins.spend(
-            try await request.json(API.SpendRequest.self),
-            of: try context.id,
-            in: try request.environment(),
+    api.on(.post, .customerCoinsSpend, by: .secretKey) {
+        let key = try $0.request.idempotencyKey
+        return try await tollgate.coins.spend(
+            $0.json(API.SpendRequest.self),
+            of: $0.id,
+            in: $0.environment,
             idempotencyKey: key
         )
-        return try Response.json(reply)
     }
-    router.post(APIPath.customerGrants.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        let key = try request.idempotencyKey
-        let grant = try await tollgate.grants.give(
-            try await request.json(API.GrantRequest.self),
-            to: try context.id,
-            in: try request.environment(),
+    api.on(.post, .customerGrants, by: .secretKey, status: .created) {
+        let key = try $0.request.idempotencyKey
+        return try await tollgate.grants.give(
+            $0.json(API.GrantRequest.self),
+            to: $0.id,
+            in: $0.environment,
             idempotencyKey: key
         )
-        return try Response.json(grant, status: .created)
     }
 }
 
 /// Free subscriptions, and purchases that change hands.
-private func addFreeSubscriptions(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.post(APIPath.customerFreeSubscriptions.route) { request, context in
-        let credentials = try await Credentials(request, tollgate)
-        let customer = try credentials.customer(context.id, nil)
+private func addFreeSubscriptions(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    api.answer(.post, .customerFreeSubscriptions) {
+        let customer = try $0.customer()
         let (subscription, isNew) = try await tollgate.freeSubscriptions.take(
-            try await request.json(API.FreeSubscriptionRequest.self),
+            $0.json(API.FreeSubscriptionRequest.self),
             for: customer,
-            in: try credentials.environment(request.environment())
+            in: $0.environment
         )
         return try Response.json(subscription, status: isNew ? .created : .ok)
     }
-    router.delete(APIPath.customerFreeSubscriptions.route) { request, context in
-        let credentials = try await Credentials(request, tollgate)
-        let customer = try credentials.customer(context.id, nil)
-        guard let product = request.uri.queryParameters[Substring(APIQuery.product)] else {
+    api.on(.delete, .customerFreeSubscriptions) {
+        let customer = try $0.customer()
+        guard let product = $0.request.parameter(APIQuery.product) else {
             throw Refusal.missingParameter("product")
         }
-        return try Response.json(
-            try await tollgate.freeSubscriptions.remove(
-                String(product),
-                of: customer,
-                in: try credentials.environment(request.environment())
-            )
+        return try await tollgate.freeSubscriptions.remove(
+            product,
+            of: customer,
+            in: $0.environment
         )
     }
-    router.get(APIPath.customerPurchases.route) { request, context in
-        let credentials = try await Credentials(request, tollgate)
-        return try Response.json(
-            try await tollgate.customerPurchases.list(
-                of: try credentials.customer(context.id, .activeEntitlements),
-                in: try credentials.environment(request.environment())
-            )
+    api.on(.get, .customerPurchases) {
+        try await tollgate.customerPurchases.list(
+            of: $0.customer(.activeEntitlements),
+            in: $0.environment
         )
     }
-    router.post(APIPath.customerPurchases.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(
-            try await tollgate.purchases.assign(
-                try await request.json(API.PurchaseAssignment.self),
-                to: try context.id
-            )
-        )
+    api.on(.post, .customerPurchases, by: .secretKey) {
+        try await tollgate.purchases.assign($0.json(API.PurchaseAssignment.self), to: $0.id)
     }
 }
 
 /// Sessions of customers.
-private func addSessions(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.post(APIPath.customerSessions.route) { request, _ in
-        let credentials = try await Credentials(request, tollgate)
-        try credentials.requireSecret()
-        let body = try await request.bytes(upTo: 256 << 10)
-        return try await request.once(tollgate, credentials, body) {
-            let wanted = try StrictBody.customerSession(body, isForm: request.isForm)
+private func addSessions(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    api.answer(.post, .customerSessions, by: .secretKey) { call in
+        try await call.once { body in
             let session = try await tollgate.sessions.create(
-                wanted,
-                environment: try request.environment()
+                StrictBody.customerSession(body, isForm: call.request.isForm),
+                environment: call.environment
             )
             return try WriteAnswer(session, about: session.customer)
         }
     }
-    router.post(APIPath.customerSessionsRevoke.route) { request, _ in
-        switch try await Credentials(request, tollgate) {
+    api.on(.post, .customerSessionsRevoke) { call in
+        switch call.credentials {
         case .secret:
-            let wanted = try await request.json(API.SessionRevocationRequest.self)
-            return try Response.json(try await tollgate.sessions.revoke(wanted))
+            return try await tollgate.sessions.revoke(
+                call.json(API.SessionRevocationRequest.self)
+            )
         case .session:
             // What it says is not needed, but it must not be nonsense.
-            _ = try await request.jsonIfAny(API.SessionRevocationRequest.self)
-            let secret = Credentials.key(of: request) ?? ""
-            return try Response.json(try await tollgate.sessions.revoke(secret))
+            _ = try await call.request.jsonIfAny(API.SessionRevocationRequest.self)
+            return try await tollgate.sessions.revoke(Credentials.key(of: call.request) ?? "")
         case .publishable:
             throw Refusal.forbidden(
                 "key_scope",

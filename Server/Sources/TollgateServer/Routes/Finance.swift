@@ -9,10 +9,11 @@ internal import TollgateCore
 internal import TollgateService
 
 /// Payments, statements and how far our figures agree with the stores'.
-func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) throws {
+func addFinance(to api: APIRoutes) throws {
+    let tollgate = api.tollgate
     let pages = try PageTemplates()
-    router.get(APIPath.payments.route) { request, _ in
-        try await Credentials(request, tollgate).requireSecret()
+    api.answer(.get, .payments, by: .secretKey) { call in
+        let request = call.request
         let (first, last, environment) = try request.days()
         let payments = try await tollgate.accounts
             .payments(from: first, to: last, of: request.parameter("app"), in: environment)
@@ -23,15 +24,15 @@ func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) t
             named: "payments-\(first)-\(last)"
         )
     }
-    router.get(APIPath.reconciliation.route) { request, _ in
-        try await Credentials(request, tollgate).requireSecret()
+    api.answer(.get, .reconciliation, by: .secretKey) { call in
+        let request = call.request
         let (first, last, environment) = try request.days()
         let found = try await tollgate.accounts
             .reconciliation(from: first, to: last, in: environment)
         return try request.answer(found, found.sheet, named: "reconciliation-\(first)-\(last)")
     }
-    router.get(APIPath.payouts.route) { request, _ in
-        try await Credentials(request, tollgate).requireSecret()
+    api.answer(.get, .payouts, by: .secretKey) { call in
+        let request = call.request
         let (first, last, environment) = try request.days()
         let payouts = try await tollgate.accounts.payouts(from: first, to: last, in: environment)
         return try request.answer(
@@ -40,8 +41,8 @@ func addFinance(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) t
             named: "payouts-\(first)-\(last)"
         )
     }
-    router.get(APIPath.statement.route) { request, _ in
-        try await Credentials(request, tollgate).requireSecret()
+    api.answer(.get, .statement, by: .secretKey) { call in
+        let request = call.request
         let statement = try await tollgate.accounts
             .statement(month: try request.month(), in: try request.environment())
         switch try request.format(of: "json", "csv", "html") {

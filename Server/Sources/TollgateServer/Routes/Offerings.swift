@@ -1,40 +1,28 @@
-internal import Hummingbird
+internal import HTTPTypes
 internal import Stores
 internal import TollgateAPI
 internal import TollgateCore
 internal import TollgateService
 
 /// What an app shows together, and what its customers have seen.
-func addOfferings(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.get(APIPath.offerings.route) { request, _ in
-        let app = try await Credentials(request, tollgate).askingApp(request.headers, tollgate)
-        return try Response.json(tollgate.offerings.all(for: app?.app))
+func addOfferings(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    api.on(.get, .offerings) { try tollgate.offerings.all(for: $0.app) }
+    api.on(.get, .placement, by: .device) {
+        try tollgate.offerings.placement($0.id, for: $0.credentials.session?.customer, in: $0.app)
     }
-    router.get(APIPath.placement.route) { request, context in
-        let credentials = try await Credentials(request, tollgate)
-        try credentials.refuseSecret()
-        return try Response.json(
-            try tollgate.offerings.placement(
-                try context.id,
-                for: credentials.session?.customer,
-                in: try credentials.askingApp(request.headers, tollgate)?.app
-            )
-        )
-    }
-    router.post(APIPath.placementShown.route) { request, context in
-        let session = try await Credentials(request, tollgate).requireSession()
-        let shown = try await request.json(API.PlacementShownRequest.self)
+    api.on(.post, .placementShown, by: .session) {
+        let session = try $0.session
+        let shown = try await $0.json(API.PlacementShownRequest.self)
         try tollgate.callLimits.shownOfferings.admit(
             session.customer.rawValue,
             at: tollgate.clocks.wall()
         )
-        return try Response.json(
-            try await tollgate.offerings.show(
-                shown,
-                at: try context.id,
-                to: session.customer,
-                in: session.environment
-            )
+        return try await tollgate.offerings.show(
+            shown,
+            at: $0.id,
+            to: session.customer,
+            in: session.environment
         )
     }
 }

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import Hummingbird
 internal import Storage
 internal import TollgateAPI
@@ -44,14 +45,12 @@ func addOperations(to router: Router<ServerRequestContext>, _ tollgate: Tollgate
 }
 
 /// What follows the answers of all customers.
-func addEvents(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.get(APIPath.events.route) { request, _ in
-        try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(
-            try await tollgate.events.list(
-                startingAfter: request.parameter(APIQuery.startingAfter),
-                limit: try request.limit()
-            )
+func addEvents(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    api.on(.get, .events, by: .secretKey) {
+        try await tollgate.events.list(
+            startingAfter: $0.request.parameter(APIQuery.startingAfter),
+            limit: $0.request.limit()
         )
     }
 }

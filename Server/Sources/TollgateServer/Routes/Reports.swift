@@ -8,11 +8,12 @@ internal import TollgateCore
 internal import TollgateService
 
 /// Figures and the rows behind them, for the secret key.
-func addReports(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.get(APIPath.report.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        let name = try context.parameters.require("name")
-        let question = try ReportQuestion(request, today: Reports.Day(await tollgate.clocks.now()))
+func addReports(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    api.answer(.get, .report, by: .secretKey) {
+        let name = try $0.context.parameters.require("name")
+        let today = Reports.Day(await tollgate.clocks.now())
+        let question = try ReportQuestion($0.request, today: today)
         if question.format == .appleTSV {
             let text = try await tollgate.reporting.appleReport(
                 name,
@@ -34,9 +35,8 @@ func addReports(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
         )
         return try Response.report(table, as: question.format)
     }
-    router.get(APIPath.reportRows.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        let name = try context.parameters.require("name")
+    api.answer(.get, .reportRows, by: .secretKey) { call in
+        let name = try call.context.parameters.require("name")
         guard
             let kind = Reports.RowKind(rawValue: name)
                 ?? Reports.Report(rawValue: name)?.rowKind
@@ -47,7 +47,8 @@ func addReports(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
                 param: "name"
             )
         }
-        let question = try ReportQuestion(request, today: Reports.Day(await tollgate.clocks.now()))
+        let today = Reports.Day(await tollgate.clocks.now())
+        let question = try ReportQuestion(call.request, today: today)
         let rows = try await tollgate.reporting.rows(
             kind,
             from: question.from,

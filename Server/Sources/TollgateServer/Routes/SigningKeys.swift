@@ -1,25 +1,15 @@
-internal import Foundation
-internal import Hummingbird
+internal import HTTPTypes
 internal import TollgateAPI
 internal import TollgateService
 
 /// The keys that sign answers, and the next one.
-func addSigningKeys(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.get(APIPath.signingKeys.route) { request, _ in
-        try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.signingKeys.all())
-    }
-    router.post(APIPath.signingKeysRotate.route) { request, context in
-        let credentials = try await Credentials(request, tollgate)
-        try credentials.requireSecret()
-        let body = try await request.bytes(upTo: 16 << 10)
-        return try await request.once(tollgate, credentials, body) {
-            let wanted =
-                body.isEmpty
-                ? API.SigningKeyRotation()
-                : try StrictBody.decode(API.SigningKeyRotation.self, from: body)
-            let actor = Actor(credentials, context)
-            return try WriteAnswer(try await tollgate.signingKeys.rotate(wanted, by: actor))
-        }
-    }
+func addSigningKeys(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    api.on(.get, .signingKeys, by: .secretKey) { _ in try await tollgate.signingKeys.all() }
+    api.write(
+        .signingKeysRotate,
+        by: .secretKey,
+        upTo: 16 << 10,
+        ifEmpty: API.SigningKeyRotation()
+    ) { try WriteAnswer(try await tollgate.signingKeys.rotate($1, by: Actor($0))) }
 }

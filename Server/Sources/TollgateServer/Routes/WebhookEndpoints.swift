@@ -1,72 +1,43 @@
-internal import Hummingbird
+internal import HTTPTypes
 internal import TollgateAPI
 internal import TollgateService
 
 /// Who is told what changes.
-func addWebhookEndpoints(to router: Router<ServerRequestContext>, _ tollgate: Tollgate) {
-    router.post(APIPath.webhookEndpoints.route) { request, _ in
-        let credentials = try await Credentials(request, tollgate)
-        try credentials.requireSecret()
-        let body = try await request.bytes(upTo: 16 << 10)
-        return try await request.once(tollgate, credentials, body) {
-            let wanted = try StrictBody.decode(API.WebhookEndpointRequest.self, from: body)
-            return try WriteAnswer(
-                try await tollgate.webhookEndpoints.add(wanted),
-                status: .created
-            )
-        }
+func addWebhookEndpoints(to api: APIRoutes) {
+    let tollgate = api.tollgate
+    api.write(.webhookEndpoints, by: .secretKey, upTo: 16 << 10) {
+        (_, wanted: API.WebhookEndpointRequest) in
+        try WriteAnswer(try await tollgate.webhookEndpoints.add(wanted), status: .created)
     }
-    router.get(APIPath.webhookEndpoints.route) { request, _ in
-        try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.deliveryLog.endpoints())
+    api.on(.get, .webhookEndpoints, by: .secretKey) { _ in
+        try await tollgate.deliveryLog.endpoints()
     }
-    router.get(APIPath.webhookEndpoint.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.deliveryLog.endpoint(try context.id))
+    api.on(.get, .webhookEndpoint, by: .secretKey) {
+        try await tollgate.deliveryLog.endpoint($0.id)
     }
-    router.post(APIPath.webhookEndpoint.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        let wanted = try await request.json(API.WebhookEndpointRequest.self)
-        return try Response.json(try await tollgate.webhookEndpoints.change(try context.id, wanted))
+    api.on(.post, .webhookEndpoint, by: .secretKey) {
+        let wanted = try await $0.json(API.WebhookEndpointRequest.self)
+        return try await tollgate.webhookEndpoints.change($0.id, wanted)
     }
-    router.delete(APIPath.webhookEndpoint.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(try await tollgate.webhookEndpoints.remove(try context.id))
+    api.on(.delete, .webhookEndpoint, by: .secretKey) {
+        try await tollgate.webhookEndpoints.remove($0.id)
     }
-    router.post(APIPath.webhookEndpointRotateSecret.route) { request, context in
-        let credentials = try await Credentials(request, tollgate)
-        try credentials.requireSecret()
-        let body = try await request.bytes(upTo: 16 << 10)
-        return try await request.once(tollgate, credentials, body) {
-            let wanted =
-                body.isEmpty
-                ? API.WebhookSecretRotation()
-                : try StrictBody.decode(API.WebhookSecretRotation.self, from: body)
-            return try WriteAnswer(
-                try await tollgate.webhookEndpoints.rotateSecret(try context.id, wanted)
-            )
-        }
+    api.write(
+        .webhookEndpointRotateSecret,
+        by: .secretKey,
+        upTo: 16 << 10,
+        ifEmpty: API.WebhookSecretRotation()
+    ) { try WriteAnswer(try await tollgate.webhookEndpoints.rotateSecret($0.id, $1)) }
+    api.write(.webhookEndpointReplay, by: .secretKey, upTo: 16 << 10) {
+        (call, wanted: API.WebhookReplayRequest) in
+        try WriteAnswer(try await tollgate.webhookEndpoints.replay(call.id, wanted))
     }
-    router.post(APIPath.webhookEndpointReplay.route) { request, context in
-        let credentials = try await Credentials(request, tollgate)
-        try credentials.requireSecret()
-        let body = try await request.bytes(upTo: 16 << 10)
-        return try await request.once(tollgate, credentials, body) {
-            let wanted = try StrictBody.decode(API.WebhookReplayRequest.self, from: body)
-            return try WriteAnswer(
-                try await tollgate.webhookEndpoints.replay(try context.id, wanted)
-            )
-        }
-    }
-    router.get(APIPath.webhookEndpointDeliveries.route) { request, context in
-        try await Credentials(request, tollgate).requireSecret()
-        return try Response.json(
-            try await tollgate.deliveryLog.deliveries(
-                of: try context.id,
-                status: request.parameter("status"),
-                startingAfter: request.parameter(APIQuery.startingAfter),
-                limit: try request.limit()
-            )
+    api.on(.get, .webhookEndpointDeliveries, by: .secretKey) {
+        try await tollgate.deliveryLog.deliveries(
+            of: $0.id,
+            status: $0.request.parameter("status"),
+            startingAfter: $0.request.parameter(APIQuery.startingAfter),
+            limit: $0.request.limit()
         )
     }
 }
