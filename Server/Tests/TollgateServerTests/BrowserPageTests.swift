@@ -48,7 +48,12 @@ struct BrowserPageTests {
     func checkout() async throws {
         try await TestServer.run { server in
             var browser = StaffBrowser(server)
-            for (language, words) in [("en", "You were not charged"), ("ja", "請求は行われていません")] {
+            for (language, words) in [
+                ("en", "You were not charged"), ("ja", "請求は行われていません"),
+                ("de", "Es wurde nichts berechnet"), ("es", "No se te ha cobrado"),
+                ("fr", "Vous n’avez pas été débité"), ("ko", "요금이 청구되지 않았습니다"),
+                ("zh-Hans", "未向您收费"),
+            ] {
                 browser.language = language
                 let page = try await browser.send("/checkout_redirect/cancel")
                 #expect(page.status == 200 && page.words.contains(words))

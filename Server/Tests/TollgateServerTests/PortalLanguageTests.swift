@@ -108,6 +108,35 @@ struct PortalLanguageTests {
         }
     }
 
+    @Test(
+        "A customer reads dates and amounts as people of their language write them",
+        arguments: [
+            ("de-AT", "de", "Nächste Zahlung: 9,99\u{A0}$ am 1. Februar 2026"),
+            ("es-MX", "es", "Próximo cobro: 9,99\u{A0}$ el 1 de febrero de 2026"),
+            ("fr", "fr", "Prochain débit : 9,99\u{A0}$ le 1er février 2026"),
+            ("ko-KR", "ko", "다음 청구: 2026년 2월 1일에 $9.99"),
+            ("zh-CN", "zh-Hans", "下次收费：2026年2月1日，$9.99"),
+            // Readers of traditional characters, and of languages without texts, get English.
+            ("zh-TW", "en", "Next charge: $9.99 on 1 February 2026"),
+            ("pl", "en", "Next charge: $9.99 on 1 February 2026"),
+        ]
+    )
+    func formats(_ accepted: String, _ language: String, _ words: String) async throws {
+        try await Shop.run { shop in
+            let id = try await shop.server.customer("reader-1")
+            try await shop.buy("pro_monthly", for: id)
+            var browser = try await Self.visitor(shop, id)
+            browser.language = accepted
+            let page = try await browser.open("/portal")
+            #expect(page.text.contains("<html lang=\"\(language)\">"))
+            #expect(page.text.contains(words))
+            // Every language is one press away, in its own words.
+            for code in ["de", "en", "es", "fr", "ja", "ko", "zh-Hans"] where code != language {
+                #expect(page.text.contains("href=\"/portal?lang=\(code)\""))
+            }
+        }
+    }
+
     @Test("All invoices are there, twelve to a page")
     func invoices() async throws {
         try await Shop.run { shop in

@@ -10,13 +10,7 @@ struct Formats: Sendable {
 
     /// A whole number: `1,234,567`.
     func number(_ value: Int64) -> String {
-        let digits = String(value.magnitude)
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
-            text.append(digit)
-        }
-        return value < 0 ? "−\(text)" : text
+        (value < 0 ? "−" : "") + style.grouped(value.magnitude)
     }
 
     /// A difference: `+10`, `−3`.
@@ -26,18 +20,7 @@ struct Formats: Sendable {
 
     /// Money in the minor units of its currency: `$9.99`, `￥1,200`.
     func money(_ minor: Int64, _ currency: String) -> String {
-        let code = currency.uppercased()
-        let decimals = decimals(of: code)
-        let divisor = (0..<decimals).reduce(UInt64(1)) { value, _ in value * 10 }
-        let whole = number(Int64(clamping: minor.magnitude / divisor))
-        var amount = whole
-        if decimals > 0 {
-            let rest = String(minor.magnitude % divisor)
-            amount += "." + String(repeating: "0", count: decimals - rest.count) + rest
-        }
-        let sign = minor < 0 ? "−" : ""
-        return Self.symbol(code, language).map { "\(sign)\($0)\(amount)" }
-            ?? "\(sign)\(amount) \(code)"
+        style.money(minor, currency)
     }
 
     /// Money as programs read it: `-9.99`.
@@ -53,7 +36,7 @@ struct Formats: Sendable {
 
     /// `$`; `nil` where people write the code.
     func symbol(of currency: String) -> String? {
-        Self.symbol(currency.uppercased(), language)
+        style.signs[currency.uppercased()]
     }
 
     /// How many decimals people write.
@@ -61,14 +44,10 @@ struct Formats: Sendable {
         Reports.Currency.decimals(of: currency.uppercased())
     }
 
-    private static func symbol(_ code: String, _ language: Language) -> String? {
-        switch (code, language) {
-        case ("USD", _): "$"
-        case ("EUR", _): "€"
-        case ("GBP", _): "£"
-        case ("JPY", .english): "¥"
-        case ("JPY", .japanese): "￥"
-        default: nil
+    private var style: NumberStyle {
+        switch language {
+        case .english: .english
+        case .japanese: .japanese
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TollgateService
 
 /// A language of the dashboard.
 enum Language: String, CaseIterable, Sendable {
@@ -13,28 +14,37 @@ enum Language: String, CaseIterable, Sendable {
         }
     }
 
-    /// The one that a browser would rather have (RFC 9110 §12.5.4); English where it has neither.
+    /// The one that a browser would rather have; English where it has neither.
     init(accepting header: String?) {
-        var best = (language: Language.english, quality: 0.0)
-        for part in (header ?? "").split(separator: ",").prefix(32) {
-            let pieces = part.split(separator: ";").map {
-                $0.trimmingCharacters(in: .whitespaces)
-            }
-            let code = (pieces.first ?? "").lowercased().prefix { $0 != "-" }
-            guard let language = Language(rawValue: String(code)) else { continue }
-            var quality = 1.0
-            for piece in pieces.dropFirst() where piece.hasPrefix("q=") {
-                quality = Double(piece.dropFirst(2)) ?? 0
-            }
-            if quality > best.quality { best = (language, quality) }
-        }
-        self = best.language
+        self =
+            preferred(header) { Language(rawValue: String($0.lowercased().prefix { $0 != "-" })) }
+            ?? .english
     }
 }
 
-/// The texts of the dashboard in one language, by key.
+/// The choice that a browser would rather have, by its `Accept-Language` (RFC 9110 §12.5.4).
+///
+/// - Parameter choice: the choice for a language tag; `nil`: there is none.
+func preferred<Choice>(_ header: String?, _ choice: (String) -> Choice?) -> Choice? {
+    var best: (choice: Choice, quality: Double)?
+    for part in (header ?? "").split(separator: ",").prefix(32) {
+        let pieces = part.split(separator: ";").map {
+            $0.trimmingCharacters(in: .whitespaces)
+        }
+        guard let found = pieces.first.flatMap(choice) else { continue }
+        var quality = 1.0
+        for piece in pieces.dropFirst() where piece.hasPrefix("q=") {
+            quality = Double(piece.dropFirst(2)) ?? 0
+        }
+        if quality > best?.quality ?? 0 { best = (found, quality) }
+    }
+    return best?.choice
+}
+
+/// The texts of all pages in one language, by key.
+///
+/// The languages that only customers have hold only the texts that customers see.
 struct Words: Sendable {
-    let language: Language
     let table: [String: String]
 
     /// The text of a key; the key itself where there is none, which a test rules out.
@@ -59,28 +69,40 @@ struct Words: Sendable {
     /// The text of a word that a record holds; the word itself where it is none of ours.
     func of(_ kind: String, _ word: String) -> String { table["\(kind)_\(word)"] ?? word }
 
-    /// Every table, read once.
-    static let all: [Language: Words] = [
-        .english: Words(language: .english, bytes: PackageResources.dashboard_en_txt),
-        .japanese: Words(language: .japanese, bytes: PackageResources.dashboard_ja_txt),
-    ]
-
     static func of(_ language: Language) -> Words {
-        all[language] ?? Words(language: language, table: [:])
+        switch language {
+        case .english: english
+        case .japanese: japanese
+        }
     }
 
-    private init(language: Language, table: [String: String]) {
-        self.language = language
-        self.table = table
+    static func of(_ language: CustomerLanguage) -> Words {
+        switch language {
+        case .english: english
+        case .german: german
+        case .spanish: spanish
+        case .french: french
+        case .japanese: japanese
+        case .korean: korean
+        case .chinese: chinese
+        }
     }
+
+    private static let english = Words(PackageResources.dashboard_en_txt)
+    private static let german = Words(PackageResources.customer_de_txt)
+    private static let spanish = Words(PackageResources.customer_es_txt)
+    private static let french = Words(PackageResources.customer_fr_txt)
+    private static let japanese = Words(PackageResources.dashboard_ja_txt)
+    private static let korean = Words(PackageResources.customer_ko_txt)
+    private static let chinese = Words(PackageResources.customer_zh_txt)
 
     /// Reads lines of `key = text`; empty ones and those that begin with `#` are left out.
-    init(language: Language, bytes: [UInt8]) {
+    private init(_ bytes: [UInt8]) {
         var table: [String: String] = [:]
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
             guard !line.hasPrefix("#"), let sign = line.firstRange(of: " = ") else { continue }
             table[String(line[..<sign.lowerBound])] = String(line[sign.upperBound...])
         }
-        self.init(language: language, table: table)
+        self.table = table
     }
 }

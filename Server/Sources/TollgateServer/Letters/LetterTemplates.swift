@@ -45,13 +45,33 @@ public struct LetterTemplates: Sendable {
     private static let sources: [(name: String, bytes: [UInt8])] = [
         (frameName, PackageResources.letter_html),
         ("receipt.en.txt", PackageResources.letter_receipt_en_txt),
+        ("receipt.de.txt", PackageResources.letter_receipt_de_txt),
+        ("receipt.es.txt", PackageResources.letter_receipt_es_txt),
+        ("receipt.fr.txt", PackageResources.letter_receipt_fr_txt),
         ("receipt.ja.txt", PackageResources.letter_receipt_ja_txt),
+        ("receipt.ko.txt", PackageResources.letter_receipt_ko_txt),
+        ("receipt.zh-Hans.txt", PackageResources.letter_receipt_zh_txt),
         ("payment_failed.en.txt", PackageResources.letter_payment_failed_en_txt),
+        ("payment_failed.de.txt", PackageResources.letter_payment_failed_de_txt),
+        ("payment_failed.es.txt", PackageResources.letter_payment_failed_es_txt),
+        ("payment_failed.fr.txt", PackageResources.letter_payment_failed_fr_txt),
         ("payment_failed.ja.txt", PackageResources.letter_payment_failed_ja_txt),
+        ("payment_failed.ko.txt", PackageResources.letter_payment_failed_ko_txt),
+        ("payment_failed.zh-Hans.txt", PackageResources.letter_payment_failed_zh_txt),
         ("trial_ends.en.txt", PackageResources.letter_trial_ends_en_txt),
+        ("trial_ends.de.txt", PackageResources.letter_trial_ends_de_txt),
+        ("trial_ends.es.txt", PackageResources.letter_trial_ends_es_txt),
+        ("trial_ends.fr.txt", PackageResources.letter_trial_ends_fr_txt),
         ("trial_ends.ja.txt", PackageResources.letter_trial_ends_ja_txt),
+        ("trial_ends.ko.txt", PackageResources.letter_trial_ends_ko_txt),
+        ("trial_ends.zh-Hans.txt", PackageResources.letter_trial_ends_zh_txt),
         ("lapsed.en.txt", PackageResources.letter_lapsed_en_txt),
+        ("lapsed.de.txt", PackageResources.letter_lapsed_de_txt),
+        ("lapsed.es.txt", PackageResources.letter_lapsed_es_txt),
+        ("lapsed.fr.txt", PackageResources.letter_lapsed_fr_txt),
         ("lapsed.ja.txt", PackageResources.letter_lapsed_ja_txt),
+        ("lapsed.ko.txt", PackageResources.letter_lapsed_ko_txt),
+        ("lapsed.zh-Hans.txt", PackageResources.letter_lapsed_zh_txt),
     ]
 
     /// The files of a folder, by their names.
@@ -86,7 +106,7 @@ public struct LetterTemplates: Sendable {
 
     /// Writes a letter; in English where nothing is known of the language.
     package func text(of content: LetterContent, in language: String) -> LetterText {
-        let language = Language(rawValue: language) ?? .english
+        let language = CustomerLanguage(rawValue: language) ?? .english
         let words = Words.of(language)
         let name = "\(content.letter.kind.rawValue).\(language.rawValue).txt"
         guard let template = texts[name] else {

@@ -57,7 +57,7 @@ func tooMany(
     _ error: any Error,
     _ tollgate: Tollgate,
     _ pages: PageTemplates,
-    _ language: Language
+    _ language: CustomerLanguage
 ) -> Response {
     let refusal = Refusal(telling: error)
     tollgate.counters.count(
@@ -146,7 +146,7 @@ struct CheckoutPage {
     /// What is drawn above the title: a check, a dash, or the hands of a clock.
     private var mark: String
 
-    init(_ page: Kind, appURL: String?, _ language: Language) {
+    init(_ page: Kind, appURL: String?, _ language: CustomerLanguage) {
         let words = Words.of(language)
         title = words["page_\(page.rawValue)_title"]
         message = words["page_\(page.rawValue)_text"]
@@ -163,6 +163,8 @@ struct CheckoutPage {
 }
 
 extension Request {
-    /// The language that the browser would rather have.
-    var language: Language { Language(accepting: headers[.acceptLanguage]) }
+    /// The language of customers' pages that the browser would rather have; else English.
+    var language: CustomerLanguage {
+        preferred(headers[.acceptLanguage]) { CustomerLanguage(tag: $0) } ?? .english
+    }
 }

@@ -76,7 +76,7 @@ private func addPortalPage(
             guard request.method == .get else { return pages.redirect(to: "/portal") }
             return try await desk.open(token, desk.language(of: request))
         }
-        if let language = request.parameter("lang").flatMap({ Language(rawValue: $0) }) {
+        if let language = request.parameter("lang").flatMap({ CustomerLanguage(rawValue: $0) }) {
             return desk.choose(language)
         }
         let text = PortalText(desk.language(of: request))
@@ -117,7 +117,7 @@ private struct PortalDesk: Sendable {
 
     private static let cookieName = "tollgate_portal"
 
-    func open(_ token: String, _ language: Language) async throws -> Response {
+    func open(_ token: String, _ language: CustomerLanguage) async throws -> Response {
         guard let visit = try await tollgate.portal.open(token: token) else {
             return expired(language)
         }
@@ -161,13 +161,13 @@ private struct PortalDesk: Sendable {
     private static let languageCookie = "tollgate_portal_language"
 
     /// As chosen on the page, else as the browser would have it.
-    func language(of request: Request) -> Language {
-        Self.cookie(Self.languageCookie, in: request).flatMap { Language(rawValue: $0) }
+    func language(of request: Request) -> CustomerLanguage {
+        Self.cookie(Self.languageCookie, in: request).flatMap { CustomerLanguage(rawValue: $0) }
             ?? request.language
     }
 
     /// Keeps a language for this browser, and goes on to the page.
-    func choose(_ language: Language) -> Response {
+    func choose(_ language: CustomerLanguage) -> Response {
         let isSecure = tollgate.configuration.publicURL.hasPrefix("https://")
         return pages.redirect(
             to: "/portal",
@@ -193,7 +193,7 @@ private struct PortalDesk: Sendable {
         return nil
     }
 
-    private func expired(_ language: Language) -> Response {
+    private func expired(_ language: CustomerLanguage) -> Response {
         pages.page(
             "checkout",
             CheckoutPage(.linkExpired, appURL: tollgate.configuration.appURL, language),

@@ -10,6 +10,12 @@ struct PortalPage {
         var isRefusal: Bool
     }
 
+    struct LanguageChoice {
+        var code: String
+        var languageName: String
+        var isChosen: Bool
+    }
+
     struct Choice {
         var name: String
         /// Not `price`: where a template finds nothing it looks into the row around it.
@@ -52,8 +58,7 @@ struct PortalPage {
 
     var t: [String: String]
     var lang: String
-    var otherLanguage: String
-    var otherLanguageCode: String
+    var languages: [LanguageChoice]
     var user: String
     var returnURL: String?
     var notice: Notice?
@@ -81,23 +86,20 @@ struct PortalPage {
     init(_ view: PortalView, _ text: PortalText, returnURL: String?, notice: Notice?, page: Int) {
         let words = text.words
         t = words.table
-        lang = words.language.rawValue
-        let other: Language = words.language == .english ? .japanese : .english
-        otherLanguage = other.name
-        otherLanguageCode = other.rawValue
+        lang = text.language.rawValue
+        languages = CustomerLanguage.allCases.map {
+            LanguageChoice(code: $0.rawValue, languageName: $0.name, isChosen: $0 == text.language)
+        }
         user = view.customer.appUserID
         self.returnURL = returnURL
         self.notice = notice
-        let places =
-            words.language == .english
-            ? view.paidTwicePlaces.joined(separator: " and ")
-            : view.paidTwiceShops.joined(separator: "・")
+        let places = text.language == .english ? view.paidTwicePlaces : view.paidTwiceShops
         paidTwice =
             view.paidTwice.isEmpty
             ? nil
             : words(
                 "portal_twice",
-                ["what": view.paidTwice.joined(separator: ", "), "where": places]
+                ["what": view.paidTwice.joined(separator: ", "), "where": text.list(places)]
             )
         plans = view.purchases.filter { $0.kind == .plan }.map { Row($0, text) }
         hasPlans = !plans.isEmpty
@@ -148,16 +150,9 @@ extension PortalPage.Row {
         isWarning =
             if case .paymentFailed = purchase.state { true } else { false }
         managementURL = purchase.managementURL
-        let place =
-            (words.language == .english ? purchase.inShop : purchase.shop) ?? ""
-        manage = words(
-            "portal_manage",
-            ["place": place]
-        )
-        manageLabel = words(
-            "portal_manage_label",
-            ["name": name, "place": place]
-        )
+        let place = text.place(purchase)
+        manage = words("portal_manage", ["place": place])
+        manageLabel = words("portal_manage_label", ["name": name, "place": place])
         cancelLabel = words("portal_cancel_label", ["name": name])
         keepLabel = words("portal_keep_label", ["name": name])
         func url(_ action: String, _ more: String = "") -> String {
@@ -215,7 +210,7 @@ struct PortalChangePage {
         }
         let words = portal.words
         t = words.table
-        lang = words.language.rawValue
+        lang = portal.language.rawValue
         self.subscription = subscription
         self.action = action
         self.product = product

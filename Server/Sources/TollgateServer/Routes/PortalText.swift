@@ -1,26 +1,33 @@
 internal import Foundation
-internal import Reports
 internal import TollgateCore
 internal import TollgateService
 
-/// The portal's words in the language of whoever looks at it.
+/// The texts of customers' pages and emails in one language.
 struct PortalText: Sendable {
+    let language: CustomerLanguage
     let words: Words
-    private let formats: Formats
 
-    init(_ language: Language) {
+    init(_ language: CustomerLanguage) {
+        self.language = language
         words = Words.of(language)
-        formats = Formats(language: language)
     }
 
-    /// `1 December 2026`, `2026年12月1日`, in UTC.
+    /// `1 December 2026`, `1. Dezember 2026`, `2026年12月1日`, in UTC.
     func day(_ instant: Instant) -> String {
-        guard words.language == .english else { return formats.day(instant) }
-        let parts = instant.description.prefix(10).split(separator: "-")
+        let text = String(instant.description.prefix(10))
+        let parts = text.split(separator: "-")
         guard parts.count == 3, let month = Int(parts[1]), (1...12).contains(month),
             let day = Int(parts[2])
-        else { return String(instant.description.prefix(10)) }
-        return "\(day) \(Self.months[month - 1]) \(parts[0])"
+        else { return text }
+        let year = parts[0]
+        return switch language {
+        case .english: "\(day) \(Self.english[month - 1]) \(year)"
+        case .german: "\(day). \(Self.german[month - 1]) \(year)"
+        case .spanish: "\(day) de \(Self.spanish[month - 1]) de \(year)"
+        case .french: "\(day == 1 ? "1er" : "\(day)") \(Self.french[month - 1]) \(year)"
+        case .japanese, .chinese: "\(year)年\(month)月\(day)日"
+        case .korean: "\(year)년 \(month)월 \(day)일"
+        }
     }
 
     /// `14:03 UTC`.
@@ -28,14 +35,61 @@ struct PortalText: Sendable {
         instant.description.drop { $0 != "T" }.dropFirst().prefix(5) + " UTC"
     }
 
-    private static let months = [
+    private static let english = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September",
         "October", "November", "December",
     ]
+    private static let german = [
+        "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September",
+        "Oktober", "November", "Dezember",
+    ]
+    private static let spanish = [
+        "enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre",
+        "octubre", "noviembre", "diciembre",
+    ]
+    private static let french = [
+        "janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre",
+        "octobre", "novembre", "décembre",
+    ]
+
+    /// `$9.99`, `9,99 $`.
+    func money(_ price: Catalog.Product.Price) -> String {
+        let style: NumberStyle =
+            switch language {
+            case .english: .english
+            case .german, .spanish: NumberStyle(group: ".", point: ",", isCurrencyLast: true)
+            case .french: NumberStyle(group: "\u{202F}", point: ",", isCurrencyLast: true)
+            case .japanese: .japanese
+            case .korean: .english.with("KRW", "₩")
+            // The sign of the yen is that of the yuan, too.
+            case .chinese: .english.with("CNY", "¥").with("JPY", nil)
+            }
+        return style.money(price.amount, price.currency)
+    }
+
+    /// Several names in a sentence: `the App Store and Google Play`.
+    func list(_ names: [String]) -> String {
+        let separator =
+            switch language {
+            case .english: " and "
+            case .german: " und "
+            case .spanish: " y "
+            case .french: " et "
+            case .korean: ", "
+            case .japanese: "・"
+            case .chinese: "、"
+            }
+        return names.joined(separator: separator)
+    }
+
+    /// A store in a sentence: English has it with its preposition, `in the App Store`.
+    func place(_ purchase: PortalView.Purchase) -> String {
+        (language == .english ? purchase.inShop : purchase.shop) ?? ""
+    }
 
     /// `$9.99 a month`, `$9.99/月`.
     func price(_ price: Catalog.Product.Price, every interval: String?) -> String {
-        let amount = formats.money(price.amount, price.currency)
+        let amount = money(price)
         guard let interval else { return amount }
         return words.table["portal_every_\(interval)"].map { _ in
             words("portal_every_\(interval)", ["price": amount])
@@ -91,12 +145,14 @@ struct PortalText: Sendable {
             default: return nil
             }
         }
-        let price = next.price.map { formats.money($0.amount, $0.currency) }
-        let place = (words.language == .english ? purchase.inShop : purchase.shop) ?? ""
+        let price = next.price.map { money($0) }
         let key =
             (next.awaitsConsent ? "portal_consent" : "portal_next")
             + (price == nil ? "_date" : "")
-        return words(key, ["date": day(next.at), "price": price ?? "", "place": place])
+        return words(
+            key,
+            ["date": day(next.at), "price": price ?? "", "place": place(purchase)]
+        )
     }
 
     /// For the query of an address.

@@ -4,7 +4,7 @@ internal import Stores
 /// The settings of emails to customers.
 package struct LetterSettings: Hashable, Sendable {
     /// The languages of the built-in texts.
-    package static let languages = ["en", "ja"]
+    package static let languages = CustomerLanguage.allCases.map(\.rawValue)
 
     package var server: MailServer
     /// The address of the sender.

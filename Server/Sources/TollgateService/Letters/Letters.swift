@@ -307,8 +307,8 @@ extension Letters {
 
     /// The language that the backend named in the customer's metadata (`language`), else the default.
     private func language(of customer: API.Customer) -> String {
-        let named = customer.metadata["language"]?.lowercased().prefix { $0.isLetter } ?? ""
-        return LetterSettings.languages.first { $0 == named } ?? setUp.settings.language
+        customer.metadata["language"].flatMap { CustomerLanguage(tag: $0) }?.rawValue
+            ?? setUp.settings.language
     }
 
     private func mail(

@@ -14,9 +14,11 @@ struct DashboardPageTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../Sources/TollgateServer")
 
-    private static func words(_ language: String) throws -> [String: String] {
+    private static func words(_ language: String, _ kind: String = "dashboard") throws
+        -> [String: String]
+    {
         let text = try String(
-            contentsOf: folder.appendingPathComponent("Pages/dashboard_\(language).txt"),
+            contentsOf: folder.appendingPathComponent("Pages/\(kind)_\(language).txt"),
             encoding: .utf8
         )
         var words: [String: String] = [:]
@@ -50,10 +52,32 @@ struct DashboardPageTests {
         }
         #expect(used.subtracting(english.keys).isEmpty)
         // What is filled in has the same names in both.
+        func names(_ text: String) -> Set<String> {
+            Set(text.matches(of: /\{(\w+)\}/).map { String($0.1) })
+        }
         for (key, text) in english {
-            let names = { (text: String) in Set(text.matches(of: /\{(\w+)\}/).map { String($0.1) })
-            }
             #expect(names(text) == names(japanese[key] ?? ""), "\(key)")
+        }
+        // Customers have every text of theirs in every language.
+        let pages = ["portal", "portal_change", "unsubscribe"].map { "Pages/\($0).mustache" }
+        var seen = Set(english.keys.filter { $0.hasPrefix("page_") || $0.hasPrefix("portal_") })
+        for file in pages + ["BrowserPage.swift", "Letters/LetterTemplates.swift"] {
+            let text = try String(
+                contentsOf: Self.folder.appendingPathComponent(file),
+                encoding: .utf8
+            )
+            seen.formUnion(text.matches(of: /\bt\.([a-z_]+)/).map { String($0.1) })
+            seen.formUnion(
+                text.matches(of: /"([a-z]+_[a-z_]+)"/).map { String($0.1) }
+                    .filter { english[$0] != nil }
+            )
+        }
+        for language in ["de", "es", "fr", "ko", "zh"] {
+            let words = try Self.words(language, "customer")
+            #expect(Set(words.keys) == seen, "\(language)")
+            for (key, text) in words {
+                #expect(names(text) == names(english[key] ?? ""), "\(language): \(key)")
+            }
         }
         // Words that are put together from what a record says.
         let said =

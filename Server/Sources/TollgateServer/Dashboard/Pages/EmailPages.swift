@@ -72,7 +72,7 @@ struct EmailPages: DashboardPages {
     /// A letter with sample values in HTML, as a page that runs nothing.
     func letter(_ kind: String, _ language: String) throws -> Response {
         guard let kind = Letter.Kind(rawValue: kind),
-            let language = Language(rawValue: language)
+            let language = CustomerLanguage(rawValue: language)
         else { throw Refusal.nothingHere }
         var headers: HTTPFields = [
             .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
@@ -115,7 +115,7 @@ struct EmailPages: DashboardPages {
         return [
             "previewName": kindName(kind.rawValue), "isSent": isSent,
             "previewState": words[isSent ? "on" : "off"],
-            "texts": try Language.allCases.map { language -> Model in
+            "texts": try CustomerLanguage.allCases.map { language -> Model in
                 let text = try text(kind, language)
                 return [
                     "code": language.rawValue, "languageName": language.name,
@@ -127,7 +127,7 @@ struct EmailPages: DashboardPages {
     }
 
     /// By the templates in force; by the built-in ones where no emails are sent.
-    private func text(_ kind: Letter.Kind, _ language: Language) throws -> LetterText {
+    private func text(_ kind: Letter.Kind, _ language: CustomerLanguage) throws -> LetterText {
         let content = sample(kind)
         if let setUp { return setUp.write(content, language.rawValue) }
         return try LetterTemplates.builtIn.get().text(of: content, in: language.rawValue)
