@@ -47,7 +47,9 @@ func addFinance(to api: APIRoutes) throws {
             .statement(month: try request.month(), in: try request.environment())
         switch try request.format(of: "json", "csv", "html") {
         case "csv": return Response.csv(statement.sheet.csv, named: "statement-\(statement.month)")
-        case "html": return pages.page("statement", StatementPage(statement, tollgate.name))
+        case "html":
+            let language = Language(accepting: request.headers[.acceptLanguage])
+            return pages.page("statement", StatementPage(statement, language, tollgate.name))
         default: return try Response.json(statement)
         }
     }

@@ -15,7 +15,7 @@ struct StatementPage {
         var tax: String
         var commission: String
         var net: String
-        /// `3 of 10 rest on estimates so far`; nil where none does.
+        /// How many amounts are estimates; `nil` where none is.
         var note: String?
     }
 
@@ -29,7 +29,7 @@ struct StatementPage {
     }
 
     struct Balance {
-        var currency: String
+        var balanceTitle: String
         var lines: [Line]
         /// Where the opening balance comes from, if not from the store.
         var note: String?
@@ -41,7 +41,9 @@ struct StatementPage {
         }
     }
 
-    var month: String
+    var t: [String: String]
+    var lang: String
+    var title: String
     var isSandbox: Bool
     var totals: [Total]
     var hasTotals: Bool
@@ -51,15 +53,18 @@ struct StatementPage {
     var csvURL: String
 
     /// - Parameter name: what people call a store.
-    init(_ statement: Finance.Statement, _ name: (Store) -> String) {
-        month = statement.month
+    init(_ statement: Finance.Statement, _ language: Language, _ name: (Store) -> String) {
+        let words = Words.of(language)
+        t = words.table
+        lang = language.rawValue
+        title = words("sheet_title", ["month": statement.month])
         isSandbox = statement.environment == .sandbox
-        totals = statement.totals.map { Total($0, name($0.store)) }
+        totals = statement.totals.map { Total($0, name($0.store), words) }
         hasTotals = !totals.isEmpty
-        payouts = statement.stores.flatMap(\.payouts).map { Payout($0, name($0.store)) }
+        payouts = statement.stores.flatMap(\.payouts).map { Payout($0, name($0.store), words) }
         hasPayouts = !payouts.isEmpty
         balances = statement.stores.flatMap { part in
-            (part.balances ?? []).map { Balance($0, name(part.store)) }
+            (part.balances ?? []).map { Balance($0, name(part.store), words) }
         }
         csvURL =
             "?month=\(statement.month)&environment=\(statement.environment.rawValue)&format=csv"
@@ -67,7 +72,7 @@ struct StatementPage {
 }
 
 extension StatementPage.Total {
-    init(_ total: Finance.Statement.Total, _ store: String) {
+    init(_ total: Finance.Statement.Total, _ store: String, _ words: Words) {
         let count = total.charges + total.refunds + total.disputes
         self.init(
             store: store,
@@ -78,46 +83,49 @@ extension StatementPage.Total {
             refunded: total.refunded.description,
             disputes: total.disputes,
             disputed: total.disputed.description,
-            tax: total.tax?.description ?? "not stated",
-            commission: total.commission?.description ?? "not stated",
+            tax: total.tax?.description ?? words["sheet_not_stated"],
+            commission: total.commission?.description ?? words["sheet_not_stated"],
             net: total.net.description,
             note: total.estimated == 0
-                ? nil : "\(total.estimated) of \(count) rest on estimates so far"
+                ? nil
+                : words(
+                    "sheet_estimates",
+                    ["estimated": "\(total.estimated)", "count": "\(count)"]
+                )
         )
     }
 }
 
 extension StatementPage.Payout {
-    init(_ payout: Finance.Payout, _ store: String) {
+    init(_ payout: Finance.Payout, _ store: String, _ words: Words) {
         let period = [payout.first, payout.last].compactMap { $0.map { "\($0)" } }
         self.init(
             store: store,
             // What pays for a time is named after it.
-            name: payout.first == nil ? payout.id : "Fiscal month \(payout.id)",
-            period: period.joined(separator: " to "),
+            name: payout.first == nil
+                ? payout.id : words("sheet_fiscal_month", ["month": payout.id]),
+            period: period.joined(separator: " – "),
             arrival: "\(payout.arrival)",
-            status: payout.status.replacing("_", with: " "),
+            status: words.of("payout", payout.status),
             amount: payout.amount.description
         )
     }
 }
 
 extension StatementPage.Balance {
-    init(_ balance: Finance.Statement.Balance, _ store: String) {
-        currency = balance.currency
+    init(_ balance: Finance.Statement.Balance, _ store: String, _ words: Words) {
+        balanceTitle = words("sheet_balance", ["store": store, "currency": balance.currency])
         note =
-            balance.basis == .reported
-            ? nil
-            : "\(store) has not told its balance: the opening one is the sum of the transactions that are here"
+            balance.basis == .reported ? nil : words("sheet_unknown_balance", ["store": store])
         lines = [
-            .init(item: "Opening balance", amount: "\(balance.opening)", isSum: true),
-            .init(item: "Charges", amount: "\(balance.charges)", isSum: false),
-            .init(item: "Refunds", amount: "\(balance.refunds)", isSum: false),
-            .init(item: "Disputes", amount: "\(balance.disputes)", isSum: false),
-            .init(item: "Fees", amount: "\(balance.fees)", isSum: false),
-            .init(item: "Other", amount: "\(balance.other)", isSum: false),
-            .init(item: "Payouts", amount: "\(balance.payouts)", isSum: false),
-            .init(item: "Closing balance", amount: "\(balance.closing)", isSum: true),
+            .init(item: words["balance_opening"], amount: "\(balance.opening)", isSum: true),
+            .init(item: words["balance_charges"], amount: "\(balance.charges)", isSum: false),
+            .init(item: words["balance_refunds"], amount: "\(balance.refunds)", isSum: false),
+            .init(item: words["balance_disputes"], amount: "\(balance.disputes)", isSum: false),
+            .init(item: words["balance_fees"], amount: "\(balance.fees)", isSum: false),
+            .init(item: words["balance_other"], amount: "\(balance.other)", isSum: false),
+            .init(item: words["balance_payouts"], amount: "\(balance.payouts)", isSum: false),
+            .init(item: words["balance_closing"], amount: "\(balance.closing)", isSum: true),
         ]
     }
 }

@@ -161,11 +161,17 @@ struct FinancePages: DashboardPages {
                     Cell(
                         summary.amounts.isEmpty
                             ? "–" : summary.amounts.map { money($0) }.joined(separator: ", ")
-                    ), Cell.english(summary.explanation),
+                    ), explanation(of: summary),
                 ]
             },
             empty: words["no_differences"]
         )
+    }
+
+    /// What a reason means; in English, the words of the API.
+    private func explanation(of summary: Finance.Reconciliation.Summary) -> Cell {
+        words.table["explained_\(summary.reason.rawValue)"].map { Cell($0) }
+            ?? Cell.english(summary.explanation)
     }
 
     private func differences(_ found: Finance.Reconciliation) -> Table {
@@ -293,7 +299,7 @@ struct FinancePages: DashboardPages {
             rows: payouts.map { payout in
                 [
                     Cell(formats.day(payout.arrival.start)), Cell(storeName(payout.store)),
-                    Cell("\(payout.status)"), cell(payout.amount),
+                    Cell(words.of("payout", payout.status)), cell(payout.amount),
                 ]
             },
             empty: words["no_payouts"]
@@ -374,7 +380,10 @@ struct FinancePages: DashboardPages {
         if ask.query("format") == "csv" {
             return Response.csv(statement.sheet.csv, named: "statement-\(statement.month)")
         }
-        return try PageTemplates().page("statement", StatementPage(statement, tollgate.name))
+        return try PageTemplates().page(
+            "statement",
+            StatementPage(statement, ask.language, tollgate.name)
+        )
     }
 }
 

@@ -68,9 +68,10 @@ struct ReportPages: DashboardPages {
                 "rowsURL": address(question, "rows-\(report.rowKind.rawValue)"),
                 "plots": plotModels, "cohorts": grids, "table": placed(figures).model,
                 "definitions": table.definitions.map { definition -> Model in
-                    [
-                        "term": "\(definition.name) · \(words["version"]) \(definition.version)",
-                        "meaning": definition.text,
+                    let name = words.table[definition.key("defined")] ?? definition.name
+                    return [
+                        "term": "\(name) · \(words["version"]) \(definition.version)",
+                        "meaning": words.table[definition.key("definition")] ?? definition.text,
                     ]
                 }, "notes": table.notes, "hasNotes": !table.notes.isEmpty,
                 "isList": false, "hasViews": true,
@@ -325,5 +326,12 @@ extension Reports.Table.Value {
             }
         }
         return sum
+    }
+}
+
+extension Reports.Definition {
+    /// The key of its text in a language other than English, which has its own.
+    fileprivate func key(_ kind: String) -> String {
+        "\(kind)_\(name.lowercased().replacing(" ", with: "_"))"
     }
 }
