@@ -87,6 +87,13 @@ def press(page, name):
     page.get_by_role("button", name=name).click()
 
 
+def wish(page, demo, action):
+    """Presses a button that the page no longer offers."""
+    answer = page.request.post(f"{demo.url}/{action}", max_redirects=0)
+    assert answer.status == 303
+    page.goto(demo.url)
+
+
 def begin(page, demo):
     """Opens the demo as somebody who has bought nothing."""
     page.goto(demo.url)
@@ -405,12 +412,8 @@ def test_a_refund_in_google_play_ends_access_and_takes_the_coins_back(page, demo
     expect_locked(page, "archive")
     expect_coins(page, 0)
     expect(page.locator("#latest")).to_contain_text("voidedPurchaseNotification")
-    press(page, "Cancel in Google Play")
-    expect(page.get_by_role("alert")).to_have_text(
-        "There is no Google Play subscription to cancel.")
-    press(page, "Let Google refund what was bought last")
-    expect(page.get_by_role("alert")).to_have_text(
-        "There is no Google Play purchase left to refund.")
+    expect(page.get_by_role("button", name="Cancel in Google Play")).to_be_disabled()
+    expect(page.get_by_role("button", name="Let Google refund what was bought last")).to_be_disabled()
 
 
 def test_somebody_new_has_nothing(page, demo):
@@ -436,23 +439,44 @@ def test_a_double_click_buys_once(page, demo):
     expect(page.locator("#latest li")).to_have_count(1)
 
 
-def test_a_wish_that_cannot_be_met_is_answered_in_a_sentence(page, demo):
+def test_buttons_know_what_there_is_to_act_on(page, demo):
     begin(page, demo)
-    press(page, "Spend 10 coins")
-    expect(page.get_by_role("alert")).to_have_text(
-        "The customer has 0 coins to spend; 10 are missing.")
+    for name in ("Spend 10 coins", "Cancel the subscription", "Refund the latest purchase",
+                 "Cancel in Google Play", "Let Google refund what was bought last"):
+        expect(page.get_by_role("button", name=name)).to_be_disabled()
+    press(page, "Subscribe: Pro, monthly")
     press(page, "Cancel the subscription")
-    expect(page.get_by_role("alert")).to_have_text(
-        "There is no App Store subscription to cancel.")
-    press(page, "Refund the latest purchase")
-    expect(page.get_by_role("alert")).to_have_text(
-        "There is no App Store purchase left to refund.")
+    expect(page.get_by_role("button", name="Cancel the subscription")).to_be_disabled()
+    expect(page.get_by_role("button", name="Refund the latest purchase")).to_be_enabled()
+
+
+def test_a_wish_that_cannot_be_met_is_answered_in_a_sentence(page, demo):
+    """As from a page that was left open in another tab."""
+    begin(page, demo)
+    for action, sentence in (
+        ("spend", "The customer has 0 coins to spend; 10 are missing."),
+        ("cancel", "There is no App Store subscription to cancel."),
+        ("refund", "There is no App Store purchase left to refund."),
+        ("cancel-in-google-play", "There is no Google Play subscription to cancel."),
+        ("refund-in-google-play", "There is no Google Play purchase left to refund."),
+    ):
+        wish(page, demo, action)
+        expect(page.get_by_role("alert")).to_have_text(sentence)
     picture(page, "14-refusal")
+
+
+def test_the_page_leads_through_the_story(page, demo):
+    begin(page, demo)
+    story = page.locator(".story")
+    expect(story.locator("[aria-current=step]")).to_contain_text("Subscribe to Pro, monthly")
+    press(page, "Subscribe: Pro, monthly")
+    expect(story.locator("li").first).to_contain_text("done")
+    expect(story.locator("[aria-current=step]")).to_contain_text("Press +1 month.")
 
 
 def test_the_demo_is_reached_by_keyboard(page, demo):
     begin(page, demo)
-    buttons = page.get_by_role("button")
+    buttons = page.locator("button:enabled")
     names = [buttons.nth(index).inner_text() for index in range(buttons.count())]
     reached = []
     for _ in names:
@@ -484,7 +508,7 @@ def test_no_page_has_a_serious_accessibility_problem(browser, demo):
     press(page, "Subscribe: Pro, monthly")
     page.get_by_text("Why? The facts about Pro features").click()
     examine(page, "demo")
-    press(page, "Spend 10 coins")
+    wish(page, demo, "spend")
     examine(page, "demo, refused")
     press(page, "Buy 100 coins USD 10.00")
     examine(page, "checkout")

@@ -23,8 +23,18 @@ actor DemoApp {
         var access: [String: API.Entitlement]
         /// What the stores have reported about this user, newest first.
         var reports: [StoreReport]
+        /// The buttons that would be refused.
+        var refusals: Refusals
         /// What the last press of a button did.
         var notice: Notice?
+    }
+
+    /// Which of the buttons have nothing to act on.
+    struct Refusals: Sendable {
+        var cancel: Bool
+        var refund: Bool
+        var cancelInGooglePlay: Bool
+        var refundInGooglePlay: Bool
     }
 
     /// What the last press of a button did, or why it did nothing.
@@ -106,6 +116,12 @@ actor DemoApp {
             coins: try await sdk.getCoinBalance(),
             access: Dictionary(access.map { ($0.lookupKey, $0) }) { first, _ in first },
             reports: await reports(),
+            refusals: Refusals(
+                cancel: try await appStorePlan() == nil,
+                refund: try await appStoreRefundable() == nil,
+                cancelInGooglePlay: await googlePlayPlan() == nil,
+                refundInGooglePlay: await googlePlayRefundable() == nil
+            ),
             notice: notice
         )
         notice = nil
@@ -210,30 +226,44 @@ actor DemoApp {
 
     func portal() async throws -> String { try await sdk.getCustomerPortal().url }
 
-    /// Switches the renewal of the latest App Store subscription off.
+    /// The App Store subscription that renews.
+    private func appStorePlan() async throws -> String? {
+        let newest = try await world.appStore.transactions(customer: account)
+            .filter { $0.kind == .autoRenewable }
+            .max { $0.purchaseDate < $1.purchaseDate }
+        guard let newest else { return nil }
+        let plan = try await world.appStore.subscription(newest.originalID)
+        let isRunning = plan.state != .expired && plan.state != .revoked
+        return plan.autoRenews && isRunning ? newest.originalID : nil
+    }
+
+    /// Switches the renewal of the App Store subscription off.
     ///
     /// - Throws: `Refusal` if there is none.
     func cancel() async throws {
-        let plans = try await world.appStore.transactions(customer: account)
-            .filter { $0.kind == .autoRenewable }
-        guard let newest = plans.max(by: { $0.purchaseDate < $1.purchaseDate }) else {
+        guard let plan = try await appStorePlan() else {
             throw Refusal(description: "There is no App Store subscription to cancel.")
         }
-        try await world.appStore.cancel(newest.originalID)
+        try await world.appStore.cancel(plan)
+    }
+
+    /// What was bought last in the App Store and was not refunded yet.
+    private func appStoreRefundable() async throws -> String? {
+        let paid = try await world.appStore.transactions(customer: account)
+            .filter { $0.revocation == nil }
+        let ofLatest = paid.filter { $0.originalID == latest?.originalTransactionID }
+        let candidates = ofLatest.isEmpty ? paid : ofLatest
+        return candidates.max { $0.purchaseDate < $1.purchaseDate }?.id
     }
 
     /// Apple refunds what was bought last and was not refunded yet.
     ///
     /// - Throws: `Refusal` if there is nothing.
     func refund() async throws {
-        let paid = try await world.appStore.transactions(customer: account)
-            .filter { $0.revocation == nil }
-        let ofLatest = paid.filter { $0.originalID == latest?.originalTransactionID }
-        let candidates = ofLatest.isEmpty ? paid : ofLatest
-        guard let newest = candidates.max(by: { $0.purchaseDate < $1.purchaseDate }) else {
+        guard let newest = try await appStoreRefundable() else {
             throw Refusal(description: "There is no App Store purchase left to refund.")
         }
-        try await world.appStore.refund(newest.id)
+        try await world.appStore.refund(newest)
     }
 
     /// The running subscription of the Android phone's account.
@@ -253,15 +283,19 @@ actor DemoApp {
         await world.settle()
     }
 
+    /// What was bought last in Google Play and was not refunded yet.
+    private func googlePlayRefundable() async -> String? {
+        await world.googlePlay.purchases(account: googleAccount).last(where: \.isRefundable)?.token
+    }
+
     /// Google refunds and revokes what was bought last and was not refunded yet.
     ///
     /// - Throws: `Refusal` if there is nothing.
     func refundInGooglePlay() async throws {
-        let bought = await world.googlePlay.purchases(account: googleAccount)
-        guard let newest = bought.last(where: \.isRefundable) else {
+        guard let newest = await googlePlayRefundable() else {
             throw Refusal(description: "There is no Google Play purchase left to refund.")
         }
-        try await world.googlePlay.revoke(newest.token)
+        try await world.googlePlay.revoke(newest)
         await world.settle()
     }
 

@@ -100,7 +100,7 @@ struct DemoPage: Sendable {
             try await app.refund()
             await app.say("Apple gave the money for the latest purchase back.")
         case "spend":
-            let left = try await app.spend(10)
+            let left = try await app.spend(Self.spent)
             await app.say("10 coins were spent; \(left) are left.")
         case "wait":
             guard let duration = CalendarDuration(iso8601: value) else {
@@ -145,8 +145,11 @@ extension DemoPage {
         var now: Moment
         var notice: String?
         var refusal: String?
+        var steps: [Step]
+        var refuses: DemoApp.Refusals
         var features: [Feature]
         var coins: Int64
+        var lacksCoins: Bool
         var debt: Int64?
         var plans: [Offer]
         var others: [Offer]
@@ -155,6 +158,13 @@ extension DemoPage {
         var buttons: [Offer]
         var reports: [Report]
         var earlier: Int?
+    }
+
+    /// A step of the story that the page tells.
+    private struct Step {
+        var text: String
+        var isDone: Bool
+        var isNext: Bool
     }
 
     private struct Feature {
@@ -197,6 +207,28 @@ extension DemoPage {
     }
 
     private static let reportsShown = 8
+    /// The coins of one press.
+    private static let spent: Int64 = 10
+
+    /// The story with what the stores' reports say is done, by a part of their names.
+    private static let story = [
+        ("SUBSCRIBED", "Subscribe to Pro, monthly on the iPhone. Pro features are unlocked."),
+        ("DID_RENEW", "Press +1 month. The subscription renews, and access goes on."),
+        ("AUTO_RENEW_DISABLED", "Cancel the subscription. What was paid for stays."),
+        ("EXPIRED", "Press +1 month twice. Access has ended."),
+        ("checkout.session.completed", "Buy 100 coins in the browser. The coins appear below."),
+        ("ONE_TIME_PRODUCT_PURCHASED", "Buy 100 coins on Android. All coins are one balance."),
+        ("REFUND", "Subscribe to Pro, yearly, then let Apple refund it. Its coins go back."),
+    ]
+
+    private func steps(after reports: [StoreReport]) -> [Step] {
+        var hasNext = false
+        return Self.story.map { sign, text in
+            let isDone = reports.contains { $0.name.contains(sign) }
+            defer { hasNext = hasNext || !isDone }
+            return Step(text: text, isDone: isDone, isNext: !isDone && !hasNext)
+        }
+    }
 
     private func content() async throws -> Content {
         let screen = try await app.screen()
@@ -212,8 +244,11 @@ extension DemoPage {
             now: Moment(screen.now),
             notice: isRefusal ? nil : screen.notice?.text,
             refusal: isRefusal ? screen.notice?.text : nil,
+            steps: steps(after: screen.reports),
+            refuses: screen.refusals,
             features: try await features(of: screen),
             coins: screen.coins.spendable,
+            lacksCoins: screen.coins.spendable < Self.spent,
             debt: screen.coins.debt > 0 ? screen.coins.debt : nil,
             plans: offers([.autoRenewable], page),
             others: offers([.nonConsumable, .nonRenewing, .consumable], page),
