@@ -1,7 +1,7 @@
 """The dashboard in a real browser (headless Chromium): somebody's morning, and somebody's call.
 
 Signs in by the demo's link, makes a little history by the sandbox's levers and walks every page. axe
-judges every page. With `TOLLGATE_PICTURES=1` pictures of each, wide and on a phone, light and dark, go to
+judges every page. With `TOLLGATE_PICTURES=1` pictures of each, at three widths, light and dark, go to
 `output/screenshots/`. The executable is found by the environment variable TOLLGATE_BIN.
 """
 
@@ -22,8 +22,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 OUTPUT = pathlib.Path(os.environ.get("TOLLGATE_TEST_OUTPUT", ROOT / "output")) / "screenshots"
 SCHEMES = ("light", "dark") if os.environ.get("TOLLGATE_PICTURES") else ()
 TOLLGATE = os.environ.get("TOLLGATE_BIN", ROOT / "Server/.build/debug/tollgate")
-WIDE = {"width": 1280, "height": 900}
+WIDE = {"width": 1440, "height": 900}
+TABLET = {"width": 1024, "height": 768}
 PHONE = {"width": 390, "height": 844}
+DEVICES = (("wide", WIDE), ("tablet", TABLET), ("phone", PHONE))
 KEY = {"Authorization": "Bearer sk_test_demo"}
 
 
@@ -126,8 +128,8 @@ def page(browser, signed_in):
     assert page.complaints == []
 
 
-def picture(page, name, devices=(("wide", WIDE), ("phone", PHONE))):
-    """Nothing sticks out, wide or on a phone; with `TOLLGATE_PICTURES=1`, four pictures of the page."""
+def picture(page, name, devices=DEVICES):
+    """Nothing sticks out at any width; with `TOLLGATE_PICTURES=1`, pictures of the page, light and dark."""
     OUTPUT.mkdir(parents=True, exist_ok=True)
     for device, viewport in devices:
         page.set_viewport_size(viewport)
@@ -140,19 +142,23 @@ def picture(page, name, devices=(("wide", WIDE), ("phone", PHONE))):
     page.set_viewport_size(WIDE)
 
 
-def judge(page, name):
-    """axe finds nothing, wide and on a phone, light and dark; only colours differ in the dark."""
+COLOURS = {"resultTypes": ["violations"], "runOnly": ["color-contrast"]}
+# Only colours differ in the dark, and only the arrangement on a phone.
+ENGLISH = ((WIDE, "light", DEFAULT_OPTIONS), (PHONE, "light", DEFAULT_OPTIONS), (WIDE, "dark", COLOURS))
+JAPANESE = ((TABLET, "dark", DEFAULT_OPTIONS),)
+
+
+def judge(page, name, views=ENGLISH):
+    """axe finds nothing in any of the views."""
     found = []
-    colours = {"resultTypes": ["violations"], "runOnly": ["color-contrast"]}
-    for viewport in (WIDE, PHONE):
+    for viewport, scheme, options in views:
         page.set_viewport_size(viewport)
-        for scheme, options in (("light", DEFAULT_OPTIONS), ("dark", colours)):
-            page.emulate_media(color_scheme=scheme)
-            # The page's ResizeObserver runs with the next frame.
-            page.evaluate("() => new Promise(seen => requestAnimationFrame(() => requestAnimationFrame(seen)))")
-            for violation in Axe().run(page, options=options).response["violations"]:
-                nodes = [node["html"][:200] for node in violation["nodes"][:3]]
-                found.append((name, viewport["width"], scheme, violation["id"], nodes))
+        page.emulate_media(color_scheme=scheme)
+        # The page's ResizeObserver runs with the next frame.
+        page.evaluate("() => new Promise(seen => requestAnimationFrame(() => requestAnimationFrame(seen)))")
+        for violation in Axe().run(page, options=options).response["violations"]:
+            nodes = [node["html"][:200] for node in violation["nodes"][:3]]
+            found.append((name, viewport["width"], scheme, violation["id"], nodes))
     page.emulate_media(color_scheme="light")
     page.set_viewport_size(WIDE)
     assert found == [], json.dumps(found, indent=1)
@@ -168,7 +174,10 @@ def pages(page, demo):
         "purchases": f"{base}/purchases", "journal": f"{base}/deliveries",
         "parked": f"{base}/parked", "feed": f"{base}/events", "catalog": f"{base}/catalog",
         "health": f"{base}/health", "audit": f"{base}/audit", "staff": f"{base}/staff",
-        "keys": f"{base}/keys",
+        "keys": f"{base}/keys", "access": f"{base}/access", "emails": f"{base}/emails",
+        "app-store": f"{base}/app-store", "sales": f"{base}/reports/sales?by=month",
+        "retention": f"{base}/reports/retention?by=month", "movement": f"{base}/reports/mrr-movement",
+        "statement": f"{base}/statement?month=2026-01",
         "account": f"{base}/account", "factor": f"{base}/account/second-factor", "sandbox": f"{base}/sandbox",
     }
     page.goto(found["customers"])
@@ -197,11 +206,46 @@ def test_in_japanese(browser, signed_in, demo):
     for name, url in pages(page, demo).items():
         page.goto(url)
         assert page.locator("html").get_attribute("lang") == "ja", name
-        if name in ("overview", "customer", "health", "sandbox"):
-            picture(page, f"{name}-ja")
-            judge(page, f"{name} in Japanese")
+        picture(page, f"{name}-ja")
+        judge(page, f"{name} in Japanese", JAPANESE)
     assert page.complaints == []
     page.context.close()
+
+
+# What has the focus: whether it is seen, below the header, and marked.
+FOCUS = """() => {
+    const here = document.activeElement
+    if (!here || here === document.body) { return null }
+    const box = here.getBoundingClientRect(), top = document.querySelector(".top")
+    const begin = top && !top.contains(here) && !here.closest(".side, .skip") ? top.getBoundingClientRect().bottom : 0
+    const isSeen = box.bottom > begin && box.top < innerHeight && box.right > 0 && box.left < innerWidth
+    return {html: here.outerHTML.slice(0, 120), isSkip: here.matches(".skip"),
+            isFine: isSeen && getComputedStyle(here).outlineStyle === "solid"}
+}"""
+
+
+def test_every_page_is_walked_by_keyboard(page, demo):
+    """From the link that skips the menu to the last control and back, nothing traps or hides the focus."""
+    lost = []
+    for name, url in pages(page, demo).items():
+        page.goto(url)
+        page.set_viewport_size(TABLET)
+        if name != "statement":
+            page.keyboard.press("Tab")
+            assert page.evaluate(FOCUS)["isSkip"], name
+            page.keyboard.press("Enter")
+        for key in ("Tab", "Shift+Tab"):
+            stops = 0
+            while stops < 400:
+                page.keyboard.press(key)
+                focus = page.evaluate(FOCUS)
+                if not focus or focus["isSkip"]:
+                    break
+                stops += 1
+                if not focus["isFine"]:
+                    lost.append((name, key, focus["html"]))
+            assert stops < 400, f"{name} keeps the focus"
+    assert lost == []
 
 
 def test_somebody_calls(page, demo):
