@@ -113,7 +113,7 @@ struct DashboardDoctorTests {
             for words in [
                 "hooks.example.com", "It answered 404", "ops@example.com",
                 "‘550 &lt;no&gt;’",
-                language == "en" ? "It took the test message." : "テストメッセージを受け取りました。",
+                language == "en" ? "The test message was accepted." : "テストメッセージを受け付けました。",
             ] {
                 #expect(page.text.contains(words), "\(words)")
             }

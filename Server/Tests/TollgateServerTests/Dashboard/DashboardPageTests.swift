@@ -364,7 +364,7 @@ struct DashboardPageTests {
             let page = try await browser.open("/dashboard/parked")
             #expect(page.words.contains("evt_parked"))
             let health = try await browser.open("/dashboard/health")
-            #expect(health.words.contains("somebody has to look"))
+            #expect(health.words.contains("needs attention"))
             _ = try await browser.open("/dashboard/parked")
             let tried = try await browser.press("/dashboard/parked/retry")
             #expect(tried.words.contains("Some messages are still parked"))

@@ -54,7 +54,7 @@ struct DashboardPlotTests {
         try await Self.run { _, browser in
             let page = try await browser.open(Self.revenue + "&by=week")
             #expect(page.text.contains("class=\"plot-partial\""))
-            #expect(page.text.contains("1 Jun 2026 (not the whole of it): Gross $26.98"))
+            #expect(page.text.contains("1 Jun 2026 (partial): Gross $26.98"))
             #expect(page.words.contains("Pale bars cover only a part"))
             let whole = try await browser.open(
                 "/dashboard/reports/revenue?from=2026-06-01&to=2026-06-07&by=week"
