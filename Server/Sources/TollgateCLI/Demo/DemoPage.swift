@@ -27,6 +27,10 @@ struct DemoPage: Sendable {
 
     func addRoutes(to router: Router<ServerRequestContext>) {
         router.get("/demo") { _, _ in try await show() }
+        // A link that works again and again, unlike the one that it leads to.
+        router.get("/demo/dashboard") { _, _ in
+            Response(status: .seeOther, headers: [.location: try await world.dashboardLink()])
+        }
         router.get("/") { _, _ in
             Response(status: .seeOther, headers: [.location: "/demo"])
         }
