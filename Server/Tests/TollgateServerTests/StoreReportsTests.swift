@@ -392,7 +392,7 @@ struct StoreReportsTests {
             )
             #expect(page.status == 200 && page.text.contains("Statement 2026-01"))
             #expect(page.text.contains("of which tax"))
-            #expect(page.text.contains(payout.amount.description))
+            #expect(page.text.contains("$" + payout.amount.rounded.decimal))
             #expect(page.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
             #expect(!page.text.contains("style=") && !page.text.contains("<script"))
             let file = try await shop.server.get("/v1/reports/statement?month=2026-01&format=csv")

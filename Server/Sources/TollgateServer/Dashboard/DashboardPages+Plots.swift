@@ -137,6 +137,42 @@ extension DashboardPages {
         )
     }
 
+    /// New, expansion, contraction, churned and returned, one on the other.
+    func movementPlot(
+        _ table: Reports.Table,
+        over range: PlotRange,
+        currency: String,
+        link: String
+    ) -> Plot {
+        var series: [Plot.Series] = []
+        for key in ["new", "expansion", "returned", "contraction", "churned"] {
+            guard let column = table.columns.firstIndex(where: { $0.key == key }) else { continue }
+            var heights: [Int64: Double] = [:]
+            for row in table.rows {
+                guard case .day(let day) = row[0], case .money(let money, let own) = row[column],
+                    own == currency
+                else { continue }
+                heights[day.number, default: 0] += money.approximate / 1000
+            }
+            series.append(
+                Plot.Series(
+                    name: words["movement_\(key)"],
+                    tone: Plot.Tone(of: key),
+                    points: heights.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+                )
+            )
+        }
+        return plot(
+            "movement",
+            words["plot_movement"],
+            .bars,
+            series,
+            over: range,
+            unit: currency,
+            link: link
+        )
+    }
+
     private func texts(_ unit: String, _ step: Reports.Step) -> Plot.Texts {
         let formats = formats
         let words = words

@@ -165,6 +165,19 @@ extension DashboardPages {
         return Cell(product.name).with(id: id)
     }
 
+    /// The products that a store sold, by their names; the store's ids are behind them.
+    ///
+    /// - Parameter ids: the store's ids, with commas between.
+    func productCell(_ ids: String, of store: Store) -> Cell {
+        let names = ids.split(separator: ",").map { id in
+            tollgate.store.history.current.product(StoreProduct(store, String(id)))?.name
+                ?? String(id)
+        }
+        let text = names.joined(separator: ", ")
+        guard text != ids else { return Cell(ids.isEmpty ? "–" : ids) }
+        return Cell(text).with(id: ids)
+    }
+
     /// The app's names of customers; of one who was erased, a word for that.
     func customerNames(_ customers: some Sequence<Customer.ID>) async throws
         -> [Customer.ID: String]

@@ -23,6 +23,17 @@ struct Formats: Sendable {
         style.money(minor, currency)
     }
 
+    /// Money of a store's books: `$1,234.50`; of a price for each unit maybe `$2.997`.
+    func money(_ money: Finance.Money) -> String {
+        let sign = money.millionths < 0 ? "−" : ""
+        let digits = money.decimal.drop { $0 == "-" }
+        let whole = digits.prefix { $0 != "." }
+        let grouped = UInt64(whole).map { style.grouped($0) } ?? String(whole)
+        let amount = grouped + digits.dropFirst(whole.count)
+        return symbol(of: money.currency).map { "\(sign)\($0)\(amount)" }
+            ?? "\(sign)\(amount) \(money.currency)"
+    }
+
     /// Money as programs read it: `-9.99`.
     func plain(_ minor: Int64, _ currency: String) -> String {
         let decimals = decimals(of: currency)

@@ -21,8 +21,9 @@ struct StatementPage {
 
     struct Payout {
         var store: String
-        var name: String
-        var period: String
+        var payoutName: String
+        /// `nil` where it pays for no time of its own.
+        var period: String?
         var arrival: String
         var status: String
         var amount: String
@@ -55,16 +56,19 @@ struct StatementPage {
     /// - Parameter name: what people call a store.
     init(_ statement: Finance.Statement, _ language: Language, _ name: (Store) -> String) {
         let words = Words.of(language)
+        let formats = Formats(language: language)
         t = words.table
         lang = language.rawValue
         title = words("sheet_title", ["month": statement.month])
         isSandbox = statement.environment == .sandbox
-        totals = statement.totals.map { Total($0, name($0.store), words) }
+        totals = statement.totals.map { Total($0, name($0.store), words, formats) }
         hasTotals = !totals.isEmpty
-        payouts = statement.stores.flatMap(\.payouts).map { Payout($0, name($0.store), words) }
+        payouts = statement.stores.flatMap(\.payouts).map {
+            Payout($0, name($0.store), words, formats)
+        }
         hasPayouts = !payouts.isEmpty
         balances = statement.stores.flatMap { part in
-            (part.balances ?? []).map { Balance($0, name(part.store), words) }
+            (part.balances ?? []).map { Balance($0, name(part.store), words, formats) }
         }
         csvURL =
             "?month=\(statement.month)&environment=\(statement.environment.rawValue)&format=csv"
@@ -72,20 +76,21 @@ struct StatementPage {
 }
 
 extension StatementPage.Total {
-    init(_ total: Finance.Statement.Total, _ store: String, _ words: Words) {
+    init(_ total: Finance.Statement.Total, _ store: String, _ words: Words, _ formats: Formats) {
         let count = total.charges + total.refunds + total.disputes
         self.init(
             store: store,
             currency: total.currency,
             charges: total.charges,
-            gross: total.gross.description,
+            gross: formats.money(total.gross.rounded),
             refunds: total.refunds,
-            refunded: total.refunded.description,
+            refunded: formats.money(total.refunded.rounded),
             disputes: total.disputes,
-            disputed: total.disputed.description,
-            tax: total.tax?.description ?? words["sheet_not_stated"],
-            commission: total.commission?.description ?? words["sheet_not_stated"],
-            net: total.net.description,
+            disputed: formats.money(total.disputed.rounded),
+            tax: total.tax.map { formats.money($0.rounded) } ?? words["sheet_not_stated"],
+            commission: total.commission.map { formats.money($0.rounded) }
+                ?? words["sheet_not_stated"],
+            net: formats.money(total.net.rounded),
             note: total.estimated == 0
                 ? nil
                 : words(
@@ -97,35 +102,39 @@ extension StatementPage.Total {
 }
 
 extension StatementPage.Payout {
-    init(_ payout: Finance.Payout, _ store: String, _ words: Words) {
-        let period = [payout.first, payout.last].compactMap { $0.map { "\($0)" } }
+    init(_ payout: Finance.Payout, _ store: String, _ words: Words, _ formats: Formats) {
+        let period = [payout.first, payout.last].compactMap { $0.map { formats.day($0.start) } }
+        let payoutName =
+            switch payout.store {
+            case .appStore: words("sheet_fiscal_month", ["month": payout.id])
+            case .googlePlay, .stripe, .tollgate: payout.id
+            }
         self.init(
             store: store,
-            // What pays for a time is named after it.
-            name: payout.first == nil
-                ? payout.id : words("sheet_fiscal_month", ["month": payout.id]),
-            period: period.joined(separator: " – "),
-            arrival: "\(payout.arrival)",
+            payoutName: payoutName,
+            period: period.isEmpty ? nil : period.joined(separator: " – "),
+            arrival: formats.day(payout.arrival.start),
             status: words.of("payout", payout.status),
-            amount: payout.amount.description
+            amount: formats.money(payout.amount.rounded)
         )
     }
 }
 
 extension StatementPage.Balance {
-    init(_ balance: Finance.Statement.Balance, _ store: String, _ words: Words) {
+    init(_ balance: Finance.Statement.Balance, _ store: String, _ words: Words, _ formats: Formats)
+    {
+        func line(_ item: String, _ amount: Finance.Money, isSum: Bool = false) -> Line {
+            Line(item: words[item], amount: formats.money(amount.rounded), isSum: isSum)
+        }
         balanceTitle = words("sheet_balance", ["store": store, "currency": balance.currency])
         note =
             balance.basis == .reported ? nil : words("sheet_unknown_balance", ["store": store])
         lines = [
-            .init(item: words["balance_opening"], amount: "\(balance.opening)", isSum: true),
-            .init(item: words["balance_charges"], amount: "\(balance.charges)", isSum: false),
-            .init(item: words["balance_refunds"], amount: "\(balance.refunds)", isSum: false),
-            .init(item: words["balance_disputes"], amount: "\(balance.disputes)", isSum: false),
-            .init(item: words["balance_fees"], amount: "\(balance.fees)", isSum: false),
-            .init(item: words["balance_other"], amount: "\(balance.other)", isSum: false),
-            .init(item: words["balance_payouts"], amount: "\(balance.payouts)", isSum: false),
-            .init(item: words["balance_closing"], amount: "\(balance.closing)", isSum: true),
+            line("balance_opening", balance.opening, isSum: true),
+            line("balance_charges", balance.charges), line("balance_refunds", balance.refunds),
+            line("balance_disputes", balance.disputes), line("balance_fees", balance.fees),
+            line("balance_other", balance.other), line("balance_payouts", balance.payouts),
+            line("balance_closing", balance.closing, isSum: true),
         ]
     }
 }

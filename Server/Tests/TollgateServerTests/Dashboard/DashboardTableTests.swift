@@ -119,6 +119,26 @@ struct DashboardTableTests {
         }
     }
 
+    @Test("Payments name products as the catalog does, and are filtered by them")
+    func products() async throws {
+        try await TestServer.run { server in
+            try await Self.sell(server, "1", milliunits: 4_990)
+            _ = try await server.customerWithCoins("buyer")
+            while try await !server.tollgate.figures.followOnce() {}
+            var browser = try await server.staff(.viewer)
+            let days = "/dashboard/payments?from=2026-05-31&to=2026-06-02"
+            let all = try await browser.open(days)
+            #expect(all.text.contains("<span>100 coins</span>") && all.words.contains("$4.99"))
+            #expect(all.text.contains("<span>Pro, monthly</span>"))
+            let coins = try await browser.open(days + "&product=coins_100")
+            #expect(coins.text.contains("<span>100 coins</span>"))
+            #expect(!coins.text.contains("<span>Pro, monthly</span>"))
+            let file = try await browser.open(days + "&product=coins_100&format=csv")
+            #expect(file.text.contains("com.example.app.coins100"))
+            #expect(!file.text.contains(ProductTypeTests.monthly))
+        }
+    }
+
     @Test("D7: a customer's name is no formula in the file of a table")
     func formulas() async throws {
         try await TestServer.run { server in

@@ -160,7 +160,8 @@ struct FinancePages: DashboardPages {
                     Cell(formats.number(Int64(summary.count))),
                     Cell(
                         summary.amounts.isEmpty
-                            ? "–" : summary.amounts.map { money($0) }.joined(separator: ", ")
+                            ? "–"
+                            : summary.amounts.map { formats.money($0) }.joined(separator: ", ")
                     ), explanation(of: summary),
                 ]
             },
@@ -192,10 +193,11 @@ struct FinancePages: DashboardPages {
                         (difference.day ?? difference.reportedDay).map {
                             formats.day($0.start)
                         } ?? "–"
-                    ), productCell(difference.product), Cell(difference.movement ?? "–"),
+                    ), productCell(difference.product, of: difference.store),
+                    Cell(difference.movement ?? "–"),
                     Cell(difference.line ?? "–"),
-                    Cell(difference.expected.map { money($0) } ?? "–"),
-                    Cell(difference.reported.map { money($0) } ?? "–"),
+                    Cell(difference.expected.map { formats.money($0) } ?? "–"),
+                    Cell(difference.reported.map { formats.money($0) } ?? "–"),
                     Cell.english(difference.detail),
                 ]
             },
@@ -203,23 +205,12 @@ struct FinancePages: DashboardPages {
         )
     }
 
-    private func money(_ money: Finance.Money) -> String {
-        let sign = money.millionths < 0 ? "−" : ""
-        let digits = money.decimal.drop { $0 == "-" }
-        let whole = digits.prefix { $0 != "." }
-        let rest = digits.drop { $0 != "." }
-        let grouped = Int64(whole).map { formats.number($0) } ?? String(whole)
-        let amount = grouped + rest
-        return formats.symbol(of: money.currency).map { "\(sign)\($0)\(amount)" }
-            ?? "\(sign)\(amount) \(money.currency)"
-    }
-
     // MARK: - Payments
 
     func payments() async throws -> Response {
         let (first, last) = try await days()
         let app = ask.query("app")
-        let filter = try PaymentFilter(ask)
+        let filter = try PaymentFilter(ask, tollgate.store.history.current)
         if ask.query("format") == "csv" {
             let payments = try await dashboard.allSales.run {
                 try await accounts.payments(from: first, to: last, of: app, in: environment)
@@ -337,8 +328,8 @@ struct FinancePages: DashboardPages {
         return [
             Cell.time(payment.at, formats).with(id: payment.id),
             Cell(storeName(payment.store)), Cell(words.of("payment", payment.kind.rawValue)),
-            productCell(payment.product),
-            customerCell(customer, names), Cell(payment.country ?? "–"), cell(payment.gross),
+            productCell(payment.product, of: payment.store), customerCell(customer, names),
+            Cell(payment.country ?? "–"), cell(payment.gross),
             payment.tax.map { cell($0) } ?? Cell("–"),
             payment.commission.map { cell($0) } ?? Cell("–"), net,
         ]
@@ -360,9 +351,9 @@ struct FinancePages: DashboardPages {
         }
     }
 
-    /// An amount as a cell.
+    /// An amount as a cell, rounded to what can be paid.
     private func cell(_ amount: Finance.Money) -> Cell {
-        var cell = Cell.number(money(amount))
+        var cell = Cell.number(formats.money(amount.rounded))
         cell.rank = Double(amount.millionths)
         cell.currency = amount.currency
         cell.plain = amount.decimal
@@ -393,12 +384,14 @@ private struct PaymentFilter: Sendable {
     var kind: Finance.Movement.Kind?
     /// The catalog's id.
     var product: String?
+    private let catalog: Catalog
     var country: String?
     /// Of the gross, whichever way it went.
     var leastMilliunits: Int64?
 
     /// - Throws: a refusal 400 `parameter_invalid`.
-    init(_ ask: Ask) throws {
+    init(_ ask: Ask, _ catalog: Catalog) throws {
+        self.catalog = catalog
         store = ask.query("store").flatMap { Store(rawValue: $0) }
         kind = ask.query("kind").flatMap { Finance.Movement.Kind(rawValue: $0) }
         product = ask.query("product")
@@ -408,9 +401,17 @@ private struct PaymentFilter: Sendable {
 
     func passes(_ payment: Finance.Payment) -> Bool {
         (store == nil || store == payment.store) && (kind == nil || kind == payment.kind)
-            && (product == nil || product == payment.product)
+            && isChosen(payment)
             && (country == nil || country == payment.country)
             && (leastMilliunits.map { payment.gross.millionths.magnitude / 1000 >= $0.magnitude }
                 ?? true)
+    }
+
+    /// Whether the chosen product is among those of a payment, which have the store's ids.
+    private func isChosen(_ payment: Finance.Payment) -> Bool {
+        guard let product else { return true }
+        return payment.product.split(separator: ",").contains { id in
+            catalog.product(StoreProduct(payment.store, String(id)))?.id == product
+        }
     }
 }

@@ -88,9 +88,9 @@ struct OverviewPage: DashboardPages {
             ),
             movementPlot(
                 try await figures("mrr-movement", first, last, by: step),
-                range,
-                currency,
-                query
+                over: range,
+                currency: currency,
+                link: "/dashboard/reports/mrr-movement?\(query)"
             ),
             plot(
                 "active",
@@ -206,44 +206,6 @@ struct OverviewPage: DashboardPages {
         guard let share = (new - old).divided(by: old) else { return nil }
         let size = share < .zero ? -share : share
         return (share.approximate, "\(share < .zero ? "−" : "+")\(size.percent(1)) %")
-    }
-
-    // MARK: - Plots
-
-    /// New, expansion, contraction, churned and returned, one on the other.
-    private func movementPlot(
-        _ table: Reports.Table,
-        _ range: PlotRange,
-        _ currency: String,
-        _ query: String
-    ) -> Plot {
-        var series: [Plot.Series] = []
-        for key in ["new", "expansion", "returned", "contraction", "churned"] {
-            guard let column = table.columns.firstIndex(where: { $0.key == key }) else { continue }
-            var heights: [Int64: Double] = [:]
-            for row in table.rows {
-                guard case .day(let day) = row[0], case .money(let money, let own) = row[column],
-                    own == currency
-                else { continue }
-                heights[day.number, default: 0] += money.approximate / 1000
-            }
-            series.append(
-                Plot.Series(
-                    name: words["movement_\(key)"],
-                    tone: Plot.Tone(of: key),
-                    points: heights.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-                )
-            )
-        }
-        return plot(
-            "movement",
-            words["plot_movement"],
-            .bars,
-            series,
-            over: range,
-            unit: currency,
-            link: "/dashboard/reports/mrr-movement?\(query)"
-        )
     }
 
     // MARK: - The stores side by side

@@ -273,14 +273,19 @@ struct ReportPages: DashboardPages {
         let title = words.table["column_\(value)"] ?? column.title
         let currencies = column.kind == .money ? Set(table.currencies).subtracting([""]) : [""]
         let main = table.mainCurrencyOfPlot(value)
+        let range = PlotRange(first: question.from, last: question.to, step: question.by)
         return currencies.sorted { ($0 == main ? 0 : 1, $0) < ($1 == main ? 0 : 1, $1) }.prefix(3)
             .map { currency in
-                plot(
+                // What moved MRR tells more than what it closed with.
+                guard report != .mrrMovement else {
+                    return movementPlot(table, over: range, currency: currency, link: "")
+                }
+                return plot(
                     "report-\(currency.isEmpty ? "all" : currency.lowercased())",
                     currencies.count > 1 ? "\(title) · \(currency)" : title,
                     Self.happened.contains(report) ? .bars : .lines,
                     table,
-                    over: PlotRange(first: question.from, last: question.to, step: question.by),
+                    over: range,
                     rows: table.plotted.rows,
                     value: value,
                     series: texts.first,
