@@ -18,7 +18,7 @@ public struct WorkProgress: Hashable, Sendable {
 }
 
 /// The pace of long work, which says how long the rest will take.
-public struct WorkPace: Sendable {
+public struct ProgressPace: Sendable {
     private var step: String?
     /// What was done when the step was told first, and when that was.
     private var first: (done: Int, time: Duration) = (0, .zero)

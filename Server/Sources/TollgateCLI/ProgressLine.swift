@@ -7,7 +7,7 @@ import TollgateService
 final class ProgressLine: Sendable {
     private struct Shown {
         var width = 0
-        var pace = WorkPace()
+        var pace = ProgressPace()
     }
 
     private let isShown: Bool

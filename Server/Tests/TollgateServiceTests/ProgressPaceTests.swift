@@ -3,7 +3,7 @@ import Stores
 import Testing
 
 @Suite("The pace of long work")
-struct WorkPaceTests {
+struct ProgressPaceTests {
     @Test(
         "The time that is left follows from the pace so far",
         arguments: [
@@ -17,7 +17,7 @@ struct WorkPaceTests {
         ]
     )
     func left(done: Int, seconds: Int, line: String) {
-        var pace = WorkPace()
+        var pace = ProgressPace()
         _ = pace.line(WorkProgress(step: "rows", done: 0, of: 1000), at: .zero)
         let progress = WorkProgress(step: "rows", done: done, of: 1000)
         #expect(pace.line(progress, at: .seconds(seconds)) == line)
@@ -25,7 +25,7 @@ struct WorkPaceTests {
 
     @Test("Each step has its own pace, and work that goes on where it was counts from there")
     func steps() {
-        var pace = WorkPace()
+        var pace = ProgressPace()
         _ = pace.line(WorkProgress(step: "pages", done: 0, of: 10), at: .zero)
         _ = pace.line(WorkProgress(step: "rows", done: 500, of: 1000), at: .seconds(60))
         #expect(
@@ -36,13 +36,13 @@ struct WorkPaceTests {
 
     @Test("Where nobody knows how much there is, only what is done is said")
     func unknown() {
-        var pace = WorkPace()
+        var pace = ProgressPace()
         #expect(pace.line(WorkProgress(step: "events", done: 7), at: .seconds(60)) == "events: 7")
     }
 
     @Test("Nothing to do is done")
     func nothing() {
-        var pace = WorkPace()
+        var pace = ProgressPace()
         #expect(
             pace.line(WorkProgress(step: "rows", done: 0, of: 0), at: .seconds(60))
                 == "rows: 0 of 0 [##########]"
