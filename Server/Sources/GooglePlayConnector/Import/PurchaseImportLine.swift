@@ -1,4 +1,4 @@
-package import Stores
+internal import Stores
 internal import TollgateAPI
 
 /// One line of a file of purchases.
