@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Reports
+internal import Reports
 package import Storage
 package import TollgateCore
 
