@@ -1,4 +1,4 @@
-package import Stores
+internal import Stores
 
 /// One line of a file of App Store customers.
 package struct ReceiptImportLine: Hashable, Sendable {
