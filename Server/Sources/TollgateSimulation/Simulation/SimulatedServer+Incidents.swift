@@ -1,3 +1,4 @@
+import SandboxClock
 import AppStoreAPI
 import AppStoreConnector
 import Foundation
