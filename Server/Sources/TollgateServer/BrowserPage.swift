@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import TollgateService
 
 /// What a browser is shown at `/` and at addresses where there is nothing.
 ///

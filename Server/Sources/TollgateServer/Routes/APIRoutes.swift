@@ -22,7 +22,7 @@ struct APIRoutes {
     }
 
     /// An address that answers in JSON.
-    func on<Reply: Encodable>(
+    func on<Reply: Encodable & SendableMetatype>(
         _ method: HTTPRequest.Method,
         _ path: APIPath,
         by caller: Caller = .anyKey,

@@ -1,4 +1,6 @@
 internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
 internal import TollgateAPI
 internal import TollgateService
 

@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import Hummingbird
 internal import Logging
 internal import TollgateAPI
 internal import TollgateService
