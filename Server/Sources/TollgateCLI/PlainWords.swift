@@ -1,5 +1,5 @@
 import AppStoreAPI
-import CommandOutput
+public import CommandOutput
 import GooglePlayAPI
 import Storage
 import Stores

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AsyncHTTPClient
+import CommandOutput
 import Foundation
 import NIOCore
 import NIOHTTP1
