@@ -120,13 +120,14 @@ extension SimulatedServer {
 
     /// Imports what the customers of another system bought.
     ///
-    /// - Parameter lines: of a file, a customer of the App Store's each.
+    /// - Parameter lines: of a file, a customer of the App Store's each; one after the other, so that each
+    ///   run of a world is the same.
     func bringIn(_ lines: [String]) async throws {
         _ = try await insist { tollgate, _ in
-            var rest = lines[...]
-            _ = try await tollgate.receiptImport(file: "moved").run(
-                next: { rest.popFirst().map { Array($0.utf8) } }
-            )
+            for line in lines {
+                var rest = [Array(line.utf8)][...]
+                _ = try await tollgate.receiptImport(file: line).run(next: { rest.popFirst() })
+            }
             return try await tollgate.stripeImport.run() != nil
         }
     }
