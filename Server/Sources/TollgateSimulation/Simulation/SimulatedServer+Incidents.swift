@@ -2,6 +2,7 @@ import SandboxClock
 import AppStoreAPI
 import AppStoreConnector
 import Foundation
+import SandboxClock
 import Stores
 import StripeConnector
 import Synchronization
