@@ -133,13 +133,9 @@ struct RestoreCommand: AsyncParsableCommand {
         guard FileManager.default.fileExists(atPath: path) else { return }
         let present = try CatalogFile.read(path)
         let driver = try location.open()
-        do {
+        try await driver.closing {
             let store = try await RecordStore(driver)
             try await store.adopt(present, at: try await ClockSetting.instant(nil))
-            await driver.close()
-        } catch {
-            await driver.close()
-            throw error
         }
     }
 }

@@ -55,15 +55,11 @@ struct KeysPlace: ParsableArguments {
         let secretKeys = Settings.list("SECRET_KEY")
         guard !secretKeys.isEmpty else { throw WritingCommand.unsealed }
         return try await ReadingCommand.run(database: database) { records in
-            do {
-                return try await AnswerSigner.signingKeys(
-                    keptIn: records.driver,
-                    sealing: SealingKeys(secretKeys),
-                    at: SystemClock.now()
-                )
-            } catch let error as SealingError {
-                throw CheckFailed(message: error.description)
-            }
+            try await AnswerSigner.signingKeys(
+                keptIn: records.driver,
+                sealing: SealingKeys(secretKeys),
+                at: SystemClock.now()
+            )
         }
     }
 
