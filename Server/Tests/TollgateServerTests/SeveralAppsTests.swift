@@ -316,6 +316,34 @@ struct SeveralAppsTests {
         }
     }
 
+    @Test("Questions about an app that was removed wait, and are not late")
+    func removedQuestions() async throws {
+        try await TwoApps.run { apps in
+            let server = apps.server
+            func ask(about app: String) async throws {
+                try await server.tollgate.store.questions.want(
+                    Wanted(kind: .subscriptionStatus, object: "1"),
+                    about: Purchase.Key(
+                        store: .appStore,
+                        environment: .production,
+                        application: app,
+                        id: "1"
+                    ),
+                    at: await server.tollgate.clocks.now()
+                )
+            }
+            let age = "tollgate_wanted_oldest_seconds{"
+            try await ask(about: "com.example.removed")
+            await server.clock.advance(to: server.clock.now + 7_200_000)
+            var text = try await server.get("/metrics", as: nil).text
+            #expect(text.contains("tollgate_wanted{kind=") && !text.contains(age))
+            try await ask(about: "com.example.reader")
+            await server.clock.advance(to: server.clock.now + 60_000)
+            text = try await server.get("/metrics", as: nil).text
+            #expect(text.contains("\(age)kind=\"subscription_status\"} 60\n"))
+        }
+    }
+
     @Test("A transaction of one app signs no introductory offer of another")
     func offers() async throws {
         try await TwoApps.run { apps in

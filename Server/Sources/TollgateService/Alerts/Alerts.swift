@@ -190,8 +190,9 @@ package struct Alerts: Sendable {
             }
         }
         let acts = Set(seen.deadlines.map { $0.deadline.kind.rawValue })
-        seen.questions = try await records.queueLengths().wanted
-            .filter { !acts.contains($0.kind) }.map { ($0.kind, $0.oldest) }
+        let kinds = try await records.queueLengths().wanted.map(\.kind)
+        seen.questions = try await AskedQuestions(records: records, connectors: connectors)
+            .oldest(of: kinds.filter { !acts.contains($0) }).map { ($0.kind, $0.raised) }
         if bounds.silence != nil {
             let known = try await records.cursors.value(Self.heardStores, as: HeardStores.self)
             for connector in connectors where connector.isSetUp {

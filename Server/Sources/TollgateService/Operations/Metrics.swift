@@ -71,7 +71,9 @@ public struct Metrics: Sendable {
         text.add("tollgate_wanted", lengths.wanted.map { ("kind=\"\($0.kind)\"", $0.count) })
         text.add(
             "tollgate_wanted_oldest_seconds",
-            lengths.wanted.map { ("kind=\"\($0.kind)\"", seconds(from: $0.oldest, to: now)) }
+            try await AskedQuestions(records: records, connectors: connectors)
+                .oldest(of: lengths.wanted.map(\.kind))
+                .map { ("kind=\"\($0.kind)\"", seconds(from: $0.raised, to: now)) }
         )
         text.add(
             "tollgate_work_age_seconds",
