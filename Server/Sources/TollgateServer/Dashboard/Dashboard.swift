@@ -142,7 +142,7 @@ struct Dashboard: Sendable {
     /// Says by which clock the times of a page are.
     private func footer(of section: String) -> String {
         switch section {
-        case "audit", "staff", "keys", "webhooks", "emails", "doctor": "footer_real"
+        case "account", "audit", "staff", "keys", "webhooks", "emails", "doctor": "footer_real"
         case "health": "footer_both"
         default: tollgate.clocks.isVirtual ? "footer_sandbox" : "footer"
         }

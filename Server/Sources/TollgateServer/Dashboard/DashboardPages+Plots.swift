@@ -139,6 +139,8 @@ extension DashboardPages {
 
     /// New, expansion, contraction, churned and returned, one on the other.
     func movementPlot(
+        _ id: String,
+        _ title: String,
         _ table: Reports.Table,
         over range: PlotRange,
         currency: String,
@@ -163,8 +165,8 @@ extension DashboardPages {
             )
         }
         return plot(
-            "movement",
-            words["plot_movement"],
+            id,
+            title,
             .bars,
             series,
             over: range,

@@ -354,10 +354,11 @@ struct CustomerPages: DashboardPages {
             caption: words["evidence"],
             columns: [words["when"], words["from"], words["fact"], words["decides"]],
             rows: answer.facts.reversed().map { fact in
-                [
+                var sentence = Cell.english(readable(fact.summary))
+                sentence.note = words.of("statement", fact.kind)
+                return [
                     Cell.time(Instant(milliseconds: fact.stated), formats),
-                    Cell(storeName(named: fact.store.rawValue)),
-                    Cell.english("\(fact.kind): \(fact.summary)"),
+                    Cell(storeName(named: fact.store.rawValue)), sentence,
                     fact.decides ? Cell.badge(words["decides_yes"], "on") : Cell("–"),
                 ]
             },
@@ -373,13 +374,20 @@ struct CustomerPages: DashboardPages {
                 "groundText": answer.ground.map { words.of("ground", $0.rawValue) } ?? false,
                 "atText": formats.moment(Instant(milliseconds: answer.at)),
                 "atValue": String(Instant(milliseconds: answer.at).description.prefix(16)),
-                "table": table.model, "changes": answer.wouldChange.map(\.summary),
+                "table": table.model, "changes": answer.wouldChange.map { readable($0.summary) },
                 "hasChanges": !answer.wouldChange.isEmpty, "lookupKey": key,
                 "environmentValue": file.environment.rawValue,
                 "back": file.address,
                 "backName": file.customer?.appUserID ?? words["erased"],
             ]
         )
+    }
+
+    /// A sentence of the engine, with its times as people write them.
+    private func readable(_ text: String) -> String {
+        text.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) { time in
+            (try? instant(String(time.output))).map { formats.moment($0) } ?? String(time.output)
+        }
     }
 
     /// `2026-12-01T14:03` of a form, in UTC.

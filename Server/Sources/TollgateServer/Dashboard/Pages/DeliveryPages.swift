@@ -95,7 +95,8 @@ struct DeliveryPages: DashboardPages {
             link = [
                 "url":
                     "/dashboard/customers/\(Ask.escaped(profile.customer.rawValue))",
-                "name": profile.customer.rawValue,
+                "name": profile.body.isEmpty
+                    ? words["erased"] : try tollgate.customerFiles.shownName(of: profile),
             ]
         }
         var facts: [Fact] = []

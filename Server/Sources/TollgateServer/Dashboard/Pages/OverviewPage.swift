@@ -87,6 +87,8 @@ struct OverviewPage: DashboardPages {
                 link: "/dashboard/reports/mrr?\(query)"
             ),
             movementPlot(
+                "movement",
+                words["plot_movement"],
                 try await figures("mrr-movement", first, last, by: step),
                 over: range,
                 currency: currency,
@@ -323,6 +325,7 @@ extension Formats {
         case 1e9...: text = Self.trimmed(size / 1e9) + "B"
         case 1e6...: text = Self.trimmed(size / 1e6) + "M"
         case 1e4...: text = Self.trimmed(size / 1e3) + "k"
+        case 1e3...: text = number(Int64(size.rounded()))
         default: text = Self.trimmed(size)
         }
         let sign = value < 0 ? "−" : ""

@@ -278,7 +278,15 @@ struct ReportPages: DashboardPages {
             .map { currency in
                 // What moved MRR tells more than what it closed with.
                 guard report != .mrrMovement else {
-                    return movementPlot(table, over: range, currency: currency, link: "")
+                    let title = words["plot_movement"]
+                    return movementPlot(
+                        "report-\(currency.lowercased())",
+                        currencies.count > 1 ? "\(title) · \(currency)" : title,
+                        table,
+                        over: range,
+                        currency: currency,
+                        link: ""
+                    )
                 }
                 return plot(
                     "report-\(currency.isEmpty ? "all" : currency.lowercased())",

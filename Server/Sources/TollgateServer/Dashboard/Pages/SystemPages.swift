@@ -97,6 +97,11 @@ struct SystemPages: DashboardPages {
 
     // MARK: - Health
 
+    /// Work by what it is, with its full name: `reconcile/stripe`.
+    private func workCell(_ name: String) -> Cell {
+        words.table["work_\(name.prefix { $0 != "/" })"].map { Cell.noted($0, name) } ?? Cell(name)
+    }
+
     func health() async throws -> Response {
         let health = try await tollgate.store.health()
         let letters = try await letterTile()
@@ -105,14 +110,14 @@ struct SystemPages: DashboardPages {
         let work = Table(
             caption: words["work"],
             columns: [words["work_name"], words["last_step"]],
-            rows: health.cursors.map { [Cell($0.name), Cell.time($0.instant, formats)] },
+            rows: health.cursors.map { [workCell($0.name), Cell.time($0.instant, formats)] },
             empty: words["no_work"]
         )
         let leases = Table(
             caption: words["leases"],
             columns: [words["work_name"], words["held_until"]],
             rows: health.leases.filter { $0.instant > wall }.map {
-                [Cell($0.name), Cell.time($0.instant, formats)]
+                [workCell($0.name), Cell.time($0.instant, formats)]
             },
             empty: words["no_leases"]
         )
