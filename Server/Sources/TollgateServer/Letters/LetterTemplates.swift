@@ -41,9 +41,13 @@ public struct LetterTemplates: Sendable {
 
     private static let frameName = "letter.html"
 
+    private typealias Source = (name: String, bytes: [UInt8])
+
     /// The built-in templates by the names of the files that take their place.
-    private static let sources: [(name: String, bytes: [UInt8])] = [
-        (frameName, PackageResources.letter_html),
+    private static let sources: [Source] =
+        [(frameName, PackageResources.letter_html)] + receipts + failedPayments + trialEnds + lapses
+
+    private static let receipts: [Source] = [
         ("receipt.en.txt", PackageResources.letter_receipt_en_txt),
         ("receipt.de.txt", PackageResources.letter_receipt_de_txt),
         ("receipt.es.txt", PackageResources.letter_receipt_es_txt),
@@ -51,6 +55,8 @@ public struct LetterTemplates: Sendable {
         ("receipt.ja.txt", PackageResources.letter_receipt_ja_txt),
         ("receipt.ko.txt", PackageResources.letter_receipt_ko_txt),
         ("receipt.zh-Hans.txt", PackageResources.letter_receipt_zh_txt),
+    ]
+    private static let failedPayments: [Source] = [
         ("payment_failed.en.txt", PackageResources.letter_payment_failed_en_txt),
         ("payment_failed.de.txt", PackageResources.letter_payment_failed_de_txt),
         ("payment_failed.es.txt", PackageResources.letter_payment_failed_es_txt),
@@ -58,6 +64,8 @@ public struct LetterTemplates: Sendable {
         ("payment_failed.ja.txt", PackageResources.letter_payment_failed_ja_txt),
         ("payment_failed.ko.txt", PackageResources.letter_payment_failed_ko_txt),
         ("payment_failed.zh-Hans.txt", PackageResources.letter_payment_failed_zh_txt),
+    ]
+    private static let trialEnds: [Source] = [
         ("trial_ends.en.txt", PackageResources.letter_trial_ends_en_txt),
         ("trial_ends.de.txt", PackageResources.letter_trial_ends_de_txt),
         ("trial_ends.es.txt", PackageResources.letter_trial_ends_es_txt),
@@ -65,6 +73,8 @@ public struct LetterTemplates: Sendable {
         ("trial_ends.ja.txt", PackageResources.letter_trial_ends_ja_txt),
         ("trial_ends.ko.txt", PackageResources.letter_trial_ends_ko_txt),
         ("trial_ends.zh-Hans.txt", PackageResources.letter_trial_ends_zh_txt),
+    ]
+    private static let lapses: [Source] = [
         ("lapsed.en.txt", PackageResources.letter_lapsed_en_txt),
         ("lapsed.de.txt", PackageResources.letter_lapsed_de_txt),
         ("lapsed.es.txt", PackageResources.letter_lapsed_es_txt),
