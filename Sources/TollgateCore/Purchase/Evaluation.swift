@@ -78,7 +78,7 @@ extension Purchase {
         switch record {
         case .own: break  // Corrections by staff are of this system.
         case .appStore, .stripe, .googlePlay:
-            if !evaluation.lots.isEmpty, let since = history.coinsSince {
+            if let since = history.coinsSince {
                 evaluation.lots.removeAll { ($0.paid ?? $0.credited) < since }
             }
         }

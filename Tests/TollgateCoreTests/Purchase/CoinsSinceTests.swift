@@ -57,6 +57,58 @@ struct CoinsSinceTests {
         ),
     ]
 
+    /// A subscription in Google Play from before the move, which is first read after it.
+    private static let moved = Fact.play("ACTIVE", 12, .item(to: 40, order: "GPA.1..0"))
+
+    static let subscriptions = [
+        Payment(testDescription: "what nobody dates", facts: [moved], coins: 0),
+        Payment(
+            testDescription: "a time that its order dates after the move",
+            facts: [moved, .order("GPA.1..0", 13, from: 12, to: 40)],
+            coins: 10
+        ),
+        Payment(
+            testDescription: "a time that its order dates before the move",
+            facts: [moved, .order("GPA.1..0", 13, from: 9, to: 40)],
+            coins: 0
+        ),
+        Payment(
+            testDescription: "what was bought in the instant of the move",
+            facts: [.play("ACTIVE", 12, from: 10, .item(to: 40))],
+            coins: 10
+        ),
+        Payment(
+            testDescription: "what nobody dates, and another plan's renewal",
+            facts: [
+                .play("ACTIVE", 12, .item(to: 40, order: "GPA.1..0", "club", nil)),
+                .play("ACTIVE", 40, .item(to: 70, order: "GPA.1..1")),
+            ],
+            coins: 10
+        ),
+    ]
+
+    @Test("of Google Play's subscriptions count by their orders:", arguments: subscriptions)
+    func googlePlay(_ payment: Payment) {
+        #expect(World(payment.facts).coins(Self.history) == payment.coins)
+    }
+
+    @Test("count by the newest version that states the move")
+    func newestVersion() {
+        let moves: [Double?] = [10, 20, nil]
+        let versions = moves.enumerated().map { index, day in
+            var catalog = Shop.catalog
+            catalog.coinsSince = day.map { .day($0) }
+            return CatalogHistory.Version(
+                id: "\(index)",
+                adopted: .day(-1000 + Double(index)),
+                catalog: catalog
+            )
+        }
+        let history = CatalogHistory(versions)
+        #expect(World([.paid("1", 15, 45)]).coins(history) == 0)
+        #expect(World([.paid("1", 20, 50)]).coins(history) == 10)
+    }
+
     @Test("count by when they were paid", arguments: payments)
     func paid(_ payment: Payment) {
         #expect(World(payment.facts).coins(Self.history) == payment.coins)

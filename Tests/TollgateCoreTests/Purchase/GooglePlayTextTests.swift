@@ -59,6 +59,15 @@ struct GooglePlayTextTests {
         )
     }
 
+    @Test("an outage is told until Google answers again")
+    func outage() {
+        let read = "→ subscription is ACTIVE: premium:monthly to 2026-01-31T00:00:00Z"
+        for day in [2.5, 3] {
+            let facts: [Fact] = [.outage(2.5), .play("ACTIVE", day, .item(to: 30))]
+            #expect(Self.lines(facts, at: 4) == [read])
+        }
+    }
+
     @Test("what was bought once")
     func boughtOnce() {
         let facts: [Fact] = [

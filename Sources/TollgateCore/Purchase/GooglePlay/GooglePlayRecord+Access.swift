@@ -94,8 +94,10 @@ extension GooglePlayRecord {
     }
 
     /// Returns `true` if nothing has failed as far as this read says, and no 410 came after it.
+    ///
+    /// A 410 is final: that of the read's second came after it.
     private func isPaidAndReadable(_ read: Newest<GooglePlaySubscription>) -> Bool {
-        let isGone = unreadable.map { $0.stated > read.stated } ?? false
+        let isGone = unreadable.map { $0.stated >= read.stated } ?? false
         return !isGone && read.value.state != GooglePlaySubscription.inGracePeriod
     }
 
@@ -220,11 +222,11 @@ extension GooglePlayRecord {
         from start: Instant,
         sold: Instant
     ) -> Instant {
-        guard let stated = period(order, product)?.paidUntil, sold < stated,
+        guard let stated = period(order, product)?.paidUntil,
             // Canceled at the end of a hold, it may state that end.
             !(suspensions ?? []).contains(where: { start <= $0.since && $0.since < stated })
         else { return sold }
-        return stated
+        return max(sold, stated)
     }
 
     /// The beginning of the account hold or pause that followed a period, whose grace it ended; `nil`:

@@ -29,11 +29,10 @@ extension GooglePlayRecord {
     /// Returns `true` if a charge may be older than an instant: of what the first read names, only the
     /// order says when it began.
     private func isUndated(_ charge: Charge, since instant: Instant) -> Bool {
-        guard let began, began < instant, charge.begins == periods.map(\.first).min() else {
+        guard let began, began < instant, line(charge.id, charge.product)?.start == nil else {
             return false
         }
-        return charge.order?.lines.contains { $0.product == charge.product && $0.start != nil }
-            != true
+        return charge.begins == periods.map(\.first).min()
     }
 
     /// One product that an order charged for.
