@@ -97,6 +97,15 @@ struct InstantTests {
         #expect(!(ordered[0] < ordered[0]))
     }
 
+    @Test("only the App Store's purchases may be Xcode's, whatever another store calls its own")
+    func xcode() {
+        #expect(Purchase.Key.appStore("xcode-1").isOfXcode)
+        #expect(!Purchase.Key.appStore("1").isOfXcode)
+        for key in [Purchase.Key.play("xcode-1"), .stripe("xcode-1"), .free("xcode-1")] {
+            #expect(!key.isOfXcode)
+        }
+    }
+
     @Test("a purchase's key is one line of text that is read back")
     func keys() {
         let key = Purchase.Key(

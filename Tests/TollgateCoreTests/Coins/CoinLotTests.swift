@@ -512,6 +512,15 @@ struct CoinLotTests {
         ),
     ]
 
+    @Test("what brings no coins has no lot")
+    func noLot() {
+        func lots(_ fact: Fact) -> Int { World([fact]).evaluations().flatMap(\.lots).count }
+        #expect(lots(.paid("p1", 0, 30)) == 1)
+        #expect(lots(.paid("y", 0, 365, Shop.yearly)) == 0)
+        // Of 10 coins in twelve months none falls on the first one.
+        #expect(lots(.paid("p1", 0, 30, installment: Installment(1, of: 12))) == 0)
+    }
+
     @Test("a credit for unused time takes back the coins of the line that it credits")
     func credited() {
         for (name, lines, clawed) in Self.credits {

@@ -249,6 +249,34 @@ struct EffectivePeriodTests {
             ]
         ),
         Case(
+            testDescription: "so it is where the word of the upgrade follows the refund",
+            facts: [
+                .paid("p1", 0, 30), .paid("y", 29, 394, Shop.yearly),
+                .paid("p2", 30, 60, said: 29.5, plus: 2000, revoked: 29.5, upgraded: true),
+            ],
+            rows: [
+                Row(id: "p1", end: 29), Row(id: "y", end: 394),
+                Row(id: "p2", end: 30, revoked: 29.5, hasBegun: false),
+            ]
+        ),
+        Case(
+            testDescription: "a refund of a stated share is one, also beside an upgrade",
+            facts: [
+                .paid(
+                    "p1",
+                    0,
+                    30,
+                    said: 15,
+                    plus: 2000,
+                    revoked: 15,
+                    share: 40_000,
+                    upgraded: true
+                ),
+                .paid("y", 15, 380, Shop.yearly),
+            ],
+            rows: [Row(id: "p1", end: 15, revoked: 15), Row(id: "y", end: 380)]
+        ),
+        Case(
             testDescription: "a switch to a bundle is no refund",
             facts: [.paid("p1", 0, 30, said: 10, revoked: 10, switched: true)],
             rows: [Row(id: "p1", end: 10)]

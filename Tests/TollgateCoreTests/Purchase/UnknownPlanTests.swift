@@ -67,6 +67,14 @@ struct UnknownPlanTests {
             expected: [.on(9, .payment), .on(11, .status), .off(375)]
         ),
         Story(
+            testDescription: "so it is where the refund of the change has the status' instant",
+            facts: [
+                .paid("p1", 0, 30, said: 10, plus: 5000, revoked: 10, upgraded: true),
+                .status(1, 10, reaching: 375),
+            ],
+            expected: [.on(9, .payment), .on(11, .status), .off(375)]
+        ),
+        Story(
             testDescription: "a status signed a minute before the word of the upgrade",
             facts: [bought, upgraded, .status(1, 10, plus: -60_000, reaching: 375)],
             expected: [.on(11, .status)]
@@ -105,6 +113,11 @@ struct UnknownPlanTests {
             testDescription: "the new plan expires: a newer status says 2",
             facts: [bought, upgraded, terms(10), .status(1, 10, reaching: 375), .status(2, 300)],
             expected: [.off(301), .archive(301, nil)]
+        ),
+        Story(
+            testDescription: "the new plan's renewal fails: the status says where it was due",
+            facts: [bought, upgraded, terms(10), .status(3, 376, reaching: 375)],
+            expected: [.off(11), .archive(11, nil), .archive(374, nil)]
         ),
         Story(
             testDescription: "what is known of it is revoked after the status",

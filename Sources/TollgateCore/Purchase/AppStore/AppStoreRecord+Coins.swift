@@ -16,7 +16,7 @@ extension AppStoreRecord {
         let product = StoreProduct(.appStore, period.product)
         guard !period.isFamilyShared,
             let known = history.product(product, in: application, at: period.start),
-            let whole = CoinLot.coins(known.coins, times: period.quantity), whole > 0,
+            let whole = CoinLot.coins(known.coins, times: period.quantity),
             !isPaidElsewhere(period)
         else { return }
         let credit = period.installment?.part(of: whole) ?? whole
