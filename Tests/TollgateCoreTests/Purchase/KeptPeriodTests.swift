@@ -1,8 +1,8 @@
 import Testing
 import TollgateCore
 
-/// A month is bought on day 0 under the token A. On day 10 another token takes its place and keeps its
-/// order, as with DEFERRED (RULES §18.3).
+/// What becomes of a month whose token another one replaces, keeping its order, as with DEFERRED (RULES
+/// §18.3).
 @Suite("Periods in Google Play that go on under another token")
 struct KeptPeriodTests {
     private static let month = Fact.play(

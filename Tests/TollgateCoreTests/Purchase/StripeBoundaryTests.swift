@@ -84,7 +84,7 @@ struct StripeBoundaryTests {
 
     static let ends = [
         Story(
-            testDescription: "what is charged by itself is owed since its renewal, not since it began",
+            testDescription: "a plan that is charged by itself is owed since its renewal",
             facts: [
                 .plan("active", 0, .item(0, 30, created: -300)),
                 .plan("past_due", 30.05, .item(30, 60, created: -300)),
