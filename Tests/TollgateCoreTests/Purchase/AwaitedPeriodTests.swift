@@ -25,9 +25,11 @@ struct AwaitedPeriodTests {
             to: nil
         ),
         Awaited(
-            testDescription: "an upgraded year ends with the upgrade, and the month after it counts",
+            testDescription:
+                "an upgraded year ends with the upgrade, and the month after it counts",
             facts: [
-                .paid("y", 0, 365, Shop.yearly), .paid("y", 0, 365, Shop.yearly, said: 20, upgraded: true),
+                .paid("y", 0, 365, Shop.yearly),
+                .paid("y", 0, 365, Shop.yearly, said: 20, upgraded: true),
                 .paid("m", 20, 50),
             ],
             from: 20,
