@@ -87,10 +87,16 @@ extension Finance {
                 // A finance report has no lines for what cost nothing.
                 if source == "FINANCIAL", movement.amount.isZero { continue }
                 if movement.environment != environment {
-                    differ(.sandbox, movement, "bought in \(movement.environment.rawValue)")
+                    differ(
+                        Finding(.sandbox, "bought in \(movement.environment.rawValue)"),
+                        movement
+                    )
                 } else if movement.isFamilyShared {
                     guard movement.kind == .charge else { continue }
-                    differ(.familySharing, movement, "shared by another member of the family")
+                    differ(
+                        Finding(.familySharing, "shared by another member of the family"),
+                        movement
+                    )
                 } else {
                     movements.append(movement)
                 }
@@ -104,15 +110,9 @@ extension Finance {
             pair(
                 demand: { ($0.key, Day(pacific: $0.at), $0.day) },
                 supply: { Key($0) }
-            ) { matching, movement, line in
-                if !(line.first...line.last).contains(movement.day) {
-                    matching.differ(
-                        .timeZone,
-                        movement,
-                        line,
-                        "\(movement.day) here, \(line.first) in Cupertino"
-                    )
-                }
+            ) { movement, line in
+                (line.first...line.last).contains(movement.day)
+                    ? nil : Finding(.timeZone, "\(movement.day) here, \(line.first) in Cupertino")
             }
         }
 
@@ -126,14 +126,7 @@ extension Finance {
                     )
                 },
                 supply: { Key($0) }
-            ) { matching, movement, line in
-                matching.differ(
-                    .refundTiming,
-                    movement,
-                    line,
-                    "granted on \(movement.day), booked on \(line.first)"
-                )
-            }
+            ) { Finding(.refundTiming, "granted on \($0.day), booked on \($1.first)") }
         }
 
         private mutating func pairSettled() {
@@ -146,14 +139,7 @@ extension Finance {
                     )
                 },
                 supply: { Key($0) }
-            ) { matching, movement, line in
-                matching.differ(
-                    .settlementDate,
-                    movement,
-                    line,
-                    "sold on \(movement.day), booked on \(line.first)"
-                )
-            }
+            ) { Finding(.settlementDate, "sold on \($0.day), booked on \($1.first)") }
         }
 
         /// What was booked is taken out of the books again, and booked as it should have been.
@@ -206,17 +192,13 @@ extension Finance {
                 },
                 supply: { $0.price.isZero ? Key($0.product, isRefund: $0.isRefund, nil) : nil },
                 isSamePrice: false
-            ) { matching, movement, line in
-                matching.differ(
-                    .freeOffer,
-                    movement,
-                    line,
-                    "an offer at \(movement.unitPrice), booked at zero"
-                )
+            ) { movement, _ in
+                Finding(.freeOffer, "an offer at \(movement.unitPrice), booked at zero")
             }
         }
 
         private mutating func pairByProduct() {
+            let terms = terms
             pair(
                 demand: { movement in
                     (
@@ -226,25 +208,12 @@ extension Finance {
                 },
                 supply: { Key($0.product, isRefund: $0.isRefund, nil) },
                 isSamePrice: false
-            ) { matching, movement, line in
-                let reason = matching.reason(expected: movement.unitPrice, line)
-                matching.differ(
-                    reason,
-                    movement,
-                    line,
+            ) { movement, line in
+                Finding(
+                    terms.reason(expected: movement.unitPrice, line),
                     "\(movement.unitPrice) here, \(line.price) there"
                 )
             }
-        }
-
-        /// Why one unit costs something else in the report.
-        private func reason(expected: Money, _ line: AppStoreLine) -> Reason {
-            guard expected.currency == line.price.currency else { return .exchangeRate }
-            guard terms.taxes[line.country] != nil else { return .amountDiffers }
-            let isTax =
-                terms.net(line.price, of: line.country).isAbout(expected)
-                || terms.net(expected, of: line.country).isAbout(line.price)
-            return isTax ? .tax : .amountDiffers
         }
 
         private mutating func listRest(_ covered: Set<Day>) {
@@ -255,7 +224,7 @@ extension Finance {
                     result.pending.append(movement)
                     continue
                 }
-                differ(.missingThere, movement, "no line of a report tells of it")
+                differ(Finding(.missingThere, "no line of a report tells of it"), movement)
             }
             for line in lines where line.units > 0 {
                 result.differences.append(
@@ -284,7 +253,7 @@ extension Finance {
             demand wish: (Movement) -> Wish?,
             supply key: (AppStoreLine) -> Key?,
             isSamePrice: Bool = true,
-            _ found: (inout Self, Movement, AppStoreLine) -> Void
+            _ found: (Movement, AppStoreLine) -> Finding?
         ) {
             var demands: [Key: [(index: Int, demand: IntervalMatching.Demand)]] = [:]
             for index in movements.indices where !isMatched[index] {
@@ -321,114 +290,86 @@ extension Finance {
                 isMatched[pair.movement] = true
                 lines[pair.line].units -= movement.quantity
                 result.pairs.append(Pair(movement: movement, line: line, isSamePrice: isSamePrice))
-                found(&self, movement, line)
-                if isSamePrice { compareProceeds(movement, line) }
+                if let finding = found(movement, line) { differ(finding, movement, line) }
+                guard isSamePrice else { continue }
+                for finding in terms.findings(movement, line) { differ(finding, movement, line) }
             }
-        }
-
-        /// Whether the store pays what was expected of a sale on which both sides agree.
-        private mutating func compareProceeds(_ movement: Movement, _ line: AppStoreLine) {
-            let price = line.price
-            let share = terms.left(of: movement)
-            let expected = price.scaled(by: Ratio(basisPoints: share))
-            guard line.proceeds.currency == price.currency else {
-                return differ(
-                    .exchangeRate,
-                    movement,
-                    line,
-                    "paid out in \(line.proceeds.currency)",
-                    proceeds: (expected, line.proceeds)
-                )
-            }
-            guard !line.proceeds.isAbout(expected) else { return }
-            let others = [AppStoreTerms.fullRate, AppStoreTerms.reducedRate].filter { $0 != share }
-            for other in others {
-                let proceeds = price.scaled(by: Ratio(basisPoints: other))
-                guard line.proceeds.isAbout(proceeds) else { continue }
-                return differ(
-                    .commissionRate,
-                    movement,
-                    line,
-                    "\(other / 100) % of the price instead of \(share / 100) %",
-                    proceeds: (expected, line.proceeds)
-                )
-            }
-            let net = terms.net(price, of: line.country)
-            let taxed = net.scaled(by: Ratio(basisPoints: share))
-            if net != price, line.proceeds.isAbout(taxed) {
-                return differ(
-                    .tax,
-                    movement,
-                    line,
-                    "\((terms.taxes[line.country] ?? 0).asPercent) tax of \(line.country) in the price",
-                    proceeds: (expected, line.proceeds)
-                )
-            }
-            for other in others where net != price {
-                let proceeds = net.scaled(by: Ratio(basisPoints: other))
-                guard line.proceeds.isAbout(proceeds) else { continue }
-                differ(
-                    .tax,
-                    movement,
-                    line,
-                    "\((terms.taxes[line.country] ?? 0).asPercent) tax of \(line.country) in the price",
-                    proceeds: (expected, taxed)
-                )
-                return differ(
-                    .commissionRate,
-                    movement,
-                    line,
-                    "\(other / 100) % of the price without tax instead of \(share / 100) %",
-                    proceeds: (taxed, line.proceeds)
-                )
-            }
-            differ(
-                .amountDiffers,
-                movement,
-                line,
-                "proceeds that no rate explains",
-                proceeds: (expected, line.proceeds)
-            )
         }
 
         private mutating func differ(
-            _ reason: Reason,
+            _ finding: Finding,
             _ movement: Movement,
-            _ line: AppStoreLine,
-            _ detail: String,
-            proceeds: (expected: Money, reported: Money)? = nil
+            _ line: AppStoreLine? = nil
         ) {
+            var finding = finding
+            finding.expected = finding.expected ?? movement.unitPrice
+            finding.reported = finding.reported ?? line?.price
             result.differences.append(
                 Difference(
-                    reason,
+                    finding,
                     store: .appStore,
                     source: source,
-                    product: movement.product,
-                    movement: movement,
-                    line: line.place,
-                    reportedDay: line.first,
-                    units: movement.quantity,
-                    expected: proceeds?.expected ?? movement.unitPrice,
-                    reported: proceeds?.reported ?? line.price,
-                    detail: detail
+                    movement,
+                    line: line?.place,
+                    on: line?.first
                 )
             )
         }
+    }
+}
 
-        private mutating func differ(_ reason: Reason, _ movement: Movement, _ detail: String) {
-            result.differences.append(
-                Difference(
-                    reason,
-                    store: .appStore,
-                    source: source,
-                    product: movement.product,
-                    movement: movement,
-                    units: movement.quantity,
-                    expected: movement.unitPrice,
-                    detail: detail
-                )
-            )
+extension AppStoreTerms {
+    /// Why one unit costs something else in the report.
+    fileprivate func reason(
+        expected: Finance.Money,
+        _ line: Finance.AppStoreLine
+    ) -> Finance.Reason {
+        guard expected.currency == line.price.currency else { return .exchangeRate }
+        guard taxes[line.country] != nil else { return .amountDiffers }
+        let isTax =
+            net(line.price, of: line.country).isAbout(expected)
+            || net(expected, of: line.country).isAbout(line.price)
+        return isTax ? .tax : .amountDiffers
+    }
+
+    /// Why the store pays something else than was expected of a sale on which both sides agree; empty
+    /// where it does not.
+    fileprivate func findings(
+        _ movement: Finance.Movement,
+        _ line: Finance.AppStoreLine
+    ) -> [Finance.Finding] {
+        let (price, paid) = (line.price, line.proceeds)
+        let share = left(of: movement)
+        let expected = price.scaled(by: .init(basisPoints: share))
+        guard paid.currency == price.currency else {
+            return [.init(.exchangeRate, "paid out in \(paid.currency)", expected, paid)]
         }
+        guard !paid.isAbout(expected) else { return [] }
+        let unexplained = Finance.Finding(
+            .amountDiffers,
+            "proceeds that no rate explains",
+            expected,
+            paid
+        )
+        func otherRate(of price: Finance.Money) -> Int64? {
+            [Self.fullRate, Self.reducedRate].first {
+                $0 != share && paid.isAbout(price.scaled(by: .init(basisPoints: $0)))
+            }
+        }
+        if let other = otherRate(of: price) {
+            let detail = "\(other / 100) % of the price instead of \(share / 100) %"
+            return [.init(.commissionRate, detail, expected, paid)]
+        }
+        let net = net(price, of: line.country)
+        guard net != price else { return [unexplained] }
+        let taxed = net.scaled(by: .init(basisPoints: share))
+        let tax = "\((taxes[line.country] ?? 0).asPercent) tax of \(line.country) in the price"
+        if paid.isAbout(taxed) { return [.init(.tax, tax, expected, paid)] }
+        guard let other = otherRate(of: net) else { return [unexplained] }
+        let detail = "\(other / 100) % of the price without tax instead of \(share / 100) %"
+        return [
+            .init(.tax, tax, expected, taxed), .init(.commissionRate, detail, taxed, paid),
+        ]
     }
 }
 

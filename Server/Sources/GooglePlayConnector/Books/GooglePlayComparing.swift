@@ -14,20 +14,14 @@ struct GooglePlayComparing {
     // MARK: - Estimated sales
 
     mutating func compare(_ movement: Finance.Movement, with booking: GooglePlaySales) {
-        let source = GooglePlayReports.sales
+        var findings: [Finance.Finding?] = []
         if booking.charged.map({ !$0.isAbout(movement.amount) }) ?? true {
             let said = booking.charged.map { "\($0) there" } ?? "several currencies there"
-            differ(
-                .amountDiffers,
-                movement,
-                booking,
-                source,
-                movement.gross,
-                booking.amount,
-                "\(movement.amount) here, \(said)"
-            )
+            let detail = "\(movement.amount) here, \(said)"
+            findings.append(.init(.amountDiffers, detail, movement.gross, booking.amount))
         }
-        compareDay(movement, booking, source)
+        findings.append(day(of: movement, booking))
+        differ(findings, movement, booking, GooglePlayReports.sales)
     }
 
     // MARK: - Earnings
@@ -38,105 +32,71 @@ struct GooglePlayComparing {
         with booking: GooglePlayEarnings,
         taxed tax: Finance.Money?
     ) {
-        let source = GooglePlayReports.earnings
-        compareDay(movement, booking, source)
-        guard let split = booking.split, let earned = booking.earned,
+        var findings = [day(of: movement, booking)]
+        if let split = booking.split, let earned = booking.earned,
             split.price.currency == movement.gross.currency
-        else {
-            return differ(
-                .amountDiffers,
-                movement,
-                booking,
-                source,
-                movement.gross,
-                booking.lines.first?.paid,
-                "in another currency, or in several"
-            )
+        {
+            findings += [
+                price(of: movement, split, taxed: tax), fee(of: movement, split),
+                exchange(of: booking, split, earned),
+            ]
+        } else {
+            let detail = "in another currency, or in several"
+            let paid = booking.lines.first?.paid
+            findings.append(.init(.amountDiffers, detail, movement.gross, paid))
         }
-        comparePrice(movement, booking, split, taxed: tax)
-        compareFee(movement, booking, split)
-        compareExchange(movement, booking, split, earned)
+        differ(findings, movement, booking, GooglePlayReports.earnings)
     }
 
     /// The charge is the price with tax or without it; tax that Google has taken out is a line of its own.
-    private mutating func comparePrice(
-        _ movement: Finance.Movement,
-        _ booking: GooglePlayEarnings,
+    private func price(
+        of movement: Finance.Movement,
         _ split: GooglePlayEarnings.Split,
         taxed tax: Finance.Money?
-    ) {
-        let (source, gross) = (GooglePlayReports.earnings, movement.gross)
+    ) -> Finance.Finding? {
+        let (gross, told) = (movement.gross, split.price + split.tax)
         let deducted = gross - split.price - split.tax
         if let tax, tax.currency == gross.currency {
             let expected = movement.kind == .charge ? tax : -tax
-            guard !deducted.isAbout(expected) else { return }
-            return differ(
-                .amountDiffers,
-                movement,
-                booking,
-                source,
-                gross - expected,
-                split.price + split.tax,
-                "\(gross - expected) without tax here, \(split.price + split.tax) there"
-            )
+            guard !deducted.isAbout(expected) else { return nil }
+            let detail = "\(gross - expected) without tax here, \(told) there"
+            return .init(.amountDiffers, detail, gross - expected, told)
         }
-        guard !deducted.isZero else { return }
+        guard !deducted.isZero else { return nil }
         let isTax =
             (deducted.millionths < 0) == (gross.millionths < 0)
             && deducted.millionths.magnitude
                 <= gross.scaled(by: Finance.Ratio(Self.highestTax, over: 10_000 + Self.highestTax))
                 .millionths.magnitude
-        differ(
-            isTax ? .tax : .amountDiffers,
-            movement,
-            booking,
-            source,
-            gross,
-            split.price + split.tax,
-            isTax
-                ? "\(deducted) of tax are not paid out" : "\(gross) here, \(split.price) there"
-        )
+        let detail =
+            isTax ? "\(deducted) of tax are not paid out" : "\(gross) here, \(split.price) there"
+        return .init(isTax ? .tax : .amountDiffers, detail, gross, told)
     }
 
-    private mutating func compareFee(
-        _ movement: Finance.Movement,
-        _ booking: GooglePlayEarnings,
+    private func fee(
+        of movement: Finance.Movement,
         _ split: GooglePlayEarnings.Split
-    ) {
+    ) -> Finance.Finding? {
         let expected = terms.fee(of: split.price + split.tax)
         let fee = -split.fee
-        guard !fee.isAbout(expected) else { return }
-        differ(
-            .commissionRate,
-            movement,
-            booking,
-            GooglePlayReports.earnings,
-            expected,
-            fee,
+        guard !fee.isAbout(expected) else { return nil }
+        let detail =
             movement.kind == .charge
-                ? "a fee of \(fee) where \(expected) was expected"
-                : "\(split.fee) of the fee came back where \(-expected) was expected"
-        )
+            ? "a fee of \(fee) where \(expected) was expected"
+            : "\(split.fee) of the fee came back where \(-expected) was expected"
+        return .init(.commissionRate, detail, expected, fee)
     }
 
-    private mutating func compareExchange(
-        _ movement: Finance.Movement,
-        _ booking: GooglePlayEarnings,
+    private func exchange(
+        of booking: GooglePlayEarnings,
         _ split: GooglePlayEarnings.Split,
         _ earned: Finance.Money
-    ) {
+    ) -> Finance.Finding? {
         let paid = split.price + split.fee + split.tax
         guard paid.currency != earned.currency else {
-            guard !paid.isAbout(earned) else { return }
-            return differ(
-                .amountDiffers,
-                movement,
-                booking,
-                GooglePlayReports.earnings,
-                paid,
-                earned,
-                "its lines sum to \(paid) for the buyer and to \(earned) for us"
-            )
+            guard !paid.isAbout(earned) else { return nil }
+            let detail = "its lines sum to \(paid) for the buyer and to \(earned) for us"
+            return .init(.amountDiffers, detail, paid, earned)
         }
         let wrong = booking.lines.first { line in
             guard let rate = line.rate.flatMap({ Finance.Ratio(decimal: $0) }) else { return false }
@@ -147,73 +107,48 @@ struct GooglePlayComparing {
             return !converted.isAbout(line.earned)
         }
         if let wrong {
-            return differ(
-                .amountDiffers,
-                movement,
-                booking,
-                GooglePlayReports.earnings,
-                wrong.paid,
-                wrong.earned,
+            let detail =
                 "\(wrong.type): \(wrong.paid) at the rate of \(wrong.rate ?? "") is not \(wrong.earned)"
-            )
+            return .init(.amountDiffers, detail, wrong.paid, wrong.earned)
         }
-        differ(
-            .exchangeRate,
-            movement,
-            booking,
-            GooglePlayReports.earnings,
-            paid,
-            earned,
-            booking.lines.first?.rate.map { "converted at \($0)" }
-                ?? "converted at a rate that is not said"
-        )
+        let rate = booking.lines.first?.rate
+        let detail = rate.map { "converted at \($0)" } ?? "converted at a rate that is not said"
+        return .init(.exchangeRate, detail, paid, earned)
     }
 
     // MARK: - Both
 
-    private mutating func compareDay(
-        _ movement: Finance.Movement,
-        _ booking: some GooglePlayBooking,
-        _ source: String
-    ) {
+    private func day(
+        of movement: Finance.Movement,
+        _ booking: some GooglePlayBooking
+    ) -> Finance.Finding? {
         let days = [movement.day, Finance.Day(pacific: movement.at)]
-        guard days.allSatisfy({ abs($0.number - booking.day.number) > 1 }) else { return }
+        guard days.allSatisfy({ abs($0.number - booking.day.number) > 1 }) else { return nil }
         let isCharge = movement.kind == .charge
-        differ(
+        return .init(
             isCharge ? .settlementDate : .refundTiming,
-            movement,
-            booking,
-            source,
+            "\(isCharge ? "sold" : "granted") on \(movement.day), booked on \(booking.day)",
             movement.gross,
-            booking.amount,
-            "\(isCharge ? "sold" : "granted") on \(movement.day), booked on \(booking.day)"
+            booking.amount
         )
     }
 
     private mutating func differ(
-        _ reason: Finance.Reason,
+        _ findings: [Finance.Finding?],
         _ movement: Finance.Movement,
         _ booking: some GooglePlayBooking,
-        _ source: String,
-        _ expected: Finance.Money,
-        _ reported: Finance.Money?,
-        _ detail: String
+        _ source: String
     ) {
-        differences.append(
+        differences += findings.compactMap(\.self).map {
             Finance.Difference(
-                reason,
+                $0,
                 store: .googlePlay,
                 source: source,
-                product: movement.product,
-                movement: movement,
+                movement,
                 line: booking.place,
-                reportedDay: booking.day,
-                units: movement.quantity,
-                expected: expected,
-                reported: reported,
-                detail: detail
+                on: booking.day
             )
-        )
+        }
     }
 
     // MARK: - Lines of no order

@@ -110,14 +110,14 @@ struct GooglePlayMatching<Booking: GooglePlayBooking> {
         }
         result.differences.append(
             Finance.Difference(
-                .missingThere,
+                .init(
+                    .missingThere,
+                    "no line of the order \(movement.payment) tells of it",
+                    movement.gross
+                ),
                 store: .googlePlay,
                 source: source,
-                product: movement.product,
-                movement: movement,
-                units: movement.quantity,
-                expected: movement.gross,
-                detail: "no line of the order \(movement.payment) tells of it"
+                movement
             )
         )
     }

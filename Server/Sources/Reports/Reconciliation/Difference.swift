@@ -53,6 +53,24 @@ extension Finance {
         public static func < (left: Reason, right: Reason) -> Bool { left.rank < right.rank }
     }
 
+    /// What is strange about a movement, or about the line that reports it.
+    package struct Finding: Sendable {
+        package var reason: Reason
+        package var detail: String
+        package var expected: Money?
+        package var reported: Money?
+
+        package init(
+            _ reason: Reason,
+            _ detail: String,
+            _ expected: Money? = nil,
+            _ reported: Money? = nil
+        ) {
+            (self.reason, self.detail) = (reason, detail)
+            (self.expected, self.reported) = (expected, reported)
+        }
+    }
+
     /// One difference between our record and a store's report.
     public struct Difference: Hashable, Codable, Sendable {
         public var reason: Reason
@@ -102,6 +120,30 @@ extension Finance {
             self.expected = expected
             self.reported = reported
             self.detail = detail
+        }
+
+        /// What was found about a movement, and about the line that reports it.
+        package init(
+            _ finding: Finding,
+            store: Store,
+            source: String,
+            _ movement: Movement,
+            line: String? = nil,
+            on day: Day? = nil
+        ) {
+            self.init(
+                finding.reason,
+                store: store,
+                source: source,
+                product: movement.product,
+                movement: movement,
+                line: line,
+                reportedDay: day,
+                units: movement.quantity,
+                expected: finding.expected,
+                reported: finding.reported,
+                detail: finding.detail
+            )
         }
 
         /// Whether it is about the time from `first` to `last`.

@@ -101,14 +101,8 @@ extension Finance {
             var known: [String: Movement] = [:]
             for movement in all {
                 guard movement.environment == environment else {
-                    result.differences.append(
-                        difference(
-                            .sandbox,
-                            movement,
-                            expected: movement.amount,
-                            "bought in \(movement.environment.rawValue)"
-                        )
-                    )
+                    let place = movement.environment.rawValue
+                    differ(Finding(.sandbox, "bought in \(place)", movement.amount), movement)
                     continue
                 }
                 // What costs nothing moves no balance.
@@ -188,129 +182,76 @@ extension Finance {
                     result.pending.append(movement)
                     return
                 }
-                result.differences.append(
-                    difference(
-                        .missingThere,
-                        movement,
-                        expected: movement.amount,
-                        "no balance transaction tells of it"
-                    )
-                )
-                return
+                let detail = "no balance transaction tells of it"
+                return differ(Finding(.missingThere, detail, movement.amount), movement)
             }
             result.pairs.append(Pair(movement: movement, lines: lines))
-            compareAmount(movement, lines, line)
-            compareDay(movement, line)
-            if movement.kind == .charge { compareFee(movement, lines, line) }
-            compareFeeTax(movement, lines, line)
+            let findings = [
+                amount(of: movement, lines, line), day(of: movement, line),
+                movement.kind == .charge ? fee(lines) : nil, feeTax(lines),
+            ]
+            for finding in findings.compactMap(\.self) { differ(finding, movement, line) }
         }
 
-        private mutating func compareAmount(
-            _ movement: Movement,
+        private func amount(
+            of movement: Movement,
             _ lines: [BalanceLine],
             _ line: BalanceLine
-        ) {
+        ) -> Finding? {
             let expected = movement.kind == .charge ? movement.amount : -movement.amount
             guard let booked = Self.sum(lines.map(\.amount)) else {
-                return differ(
-                    .amountDiffers,
-                    movement,
-                    line,
-                    expected,
-                    line.amount,
-                    "booked in several currencies"
-                )
+                let detail = "booked in several currencies"
+                return Finding(.amountDiffers, detail, expected, line.amount)
             }
             guard booked.currency != expected.currency else {
-                guard booked != expected else { return }
-                return differ(
-                    .amountDiffers,
-                    movement,
-                    line,
-                    expected,
-                    booked,
-                    "\(expected) here, \(booked) there"
-                )
+                guard booked != expected else { return nil }
+                let detail = "\(expected) here, \(booked) there"
+                return Finding(.amountDiffers, detail, expected, booked)
             }
             guard let rate = line.exchangeRate else {
-                return differ(
-                    .amountDiffers,
-                    movement,
-                    line,
-                    expected,
-                    booked,
-                    "in another currency without a rate of exchange"
-                )
+                let detail = "in another currency without a rate of exchange"
+                return Finding(.amountDiffers, detail, expected, booked)
             }
             let converted = Money(
                 millionths: expected.scaled(by: rate).millionths,
                 currency: booked.currency
             )
             guard converted.isAbout(booked) else {
-                return differ(
-                    .amountDiffers,
-                    movement,
-                    line,
-                    converted,
-                    booked,
-                    "at the rate of \(rate) it would be \(converted.rounded)"
-                )
+                let detail = "at the rate of \(rate) it would be \(converted.rounded)"
+                return Finding(.amountDiffers, detail, converted, booked)
             }
-            differ(
-                .exchangeRate,
-                movement,
-                line,
-                expected,
-                booked,
-                "converted at \(rate)"
-            )
+            return Finding(.exchangeRate, "converted at \(rate)", expected, booked)
         }
 
         /// A record may have learned of a payment some time after it was made, so less than a day
         /// is no difference.
-        private mutating func compareDay(_ movement: Movement, _ line: BalanceLine) {
+        private func day(of movement: Movement, _ line: BalanceLine) -> Finding? {
             let day: Int64 = 86_400_000
             let isNear =
                 movement.at.advanced(by: -day) <= line.created
                 && line.created <= movement.at.advanced(by: day)
-            guard !isNear else { return }
+            guard !isNear else { return nil }
             let isCharge = movement.kind == .charge
-            differ(
+            return Finding(
                 isCharge ? .settlementDate : .refundTiming,
-                movement,
-                line,
+                "\(isCharge ? "sold" : "granted") on \(movement.day), booked on \(line.day)",
                 movement.amount,
-                line.amount,
-                "\(isCharge ? "sold" : "granted") on \(movement.day), booked on \(line.day)"
+                line.amount
             )
         }
 
-        private mutating func compareFee(
-            _ movement: Movement,
-            _ lines: [BalanceLine],
-            _ line: BalanceLine
-        ) {
+        private func fee(_ lines: [BalanceLine]) -> Finding? {
             guard let fee = Self.sum(lines.map { $0.fee - $0.feeTax }),
                 let amount = Self.sum(lines.map(\.amount)),
                 let expected = terms.fee(of: amount), !fee.isAbout(expected)
-            else { return }
-            differ(
-                .commissionRate,
-                movement,
-                line,
-                expected,
-                fee,
-                "a fee of \(fee) where \(expected) was expected"
-            )
+            else { return nil }
+            let detail = "a fee of \(fee) where \(expected) was expected"
+            return Finding(.commissionRate, detail, expected, fee)
         }
 
-        private mutating func compareFeeTax(
-            _ movement: Movement,
-            _ lines: [BalanceLine],
-            _ line: BalanceLine
-        ) {
-            guard let tax = Self.sum(lines.map(\.feeTax)), !tax.isZero else { return }
-            differ(.tax, movement, line, .zero(tax.currency), tax, "\(tax) of tax on the fee")
+        private func feeTax(_ lines: [BalanceLine]) -> Finding? {
+            guard let tax = Self.sum(lines.map(\.feeTax)), !tax.isZero else { return nil }
+            return Finding(.tax, "\(tax) of tax on the fee", .zero(tax.currency), tax)
         }
 
         /// What a payout brings is the sum of what went with it.
@@ -350,45 +291,19 @@ extension Finance {
             return amounts.dropFirst().reduce(first) { $0 + $1 }
         }
 
-        private func difference(
-            _ reason: Reason,
-            _ movement: Movement,
-            expected: Money,
-            _ detail: String
-        ) -> Difference {
-            Difference(
-                reason,
-                store: .stripe,
-                source: Self.source,
-                product: movement.product,
-                movement: movement,
-                units: movement.quantity,
-                expected: expected,
-                detail: detail
-            )
-        }
-
         private mutating func differ(
-            _ reason: Reason,
+            _ finding: Finding,
             _ movement: Movement,
-            _ line: BalanceLine,
-            _ expected: Money,
-            _ reported: Money,
-            _ detail: String
+            _ line: BalanceLine? = nil
         ) {
             result.differences.append(
                 Difference(
-                    reason,
+                    finding,
                     store: .stripe,
                     source: Self.source,
-                    product: movement.product,
-                    movement: movement,
-                    line: line.id,
-                    reportedDay: line.day,
-                    units: movement.quantity,
-                    expected: expected,
-                    reported: reported,
-                    detail: detail
+                    movement,
+                    line: line?.id,
+                    on: line?.day
                 )
             )
         }
