@@ -74,21 +74,16 @@ extension AppStore {
             )
         }
 
-        /// The finance report of a fiscal month of Apple's, packed as it comes; nil where there is
-        /// none, or not yet.
+        /// The finance report of a fiscal month of Apple's and of all regions (`ZZ`), packed as it comes;
+        /// nil where there is none, or not yet.
         ///
-        /// - Parameters:
-        ///   - month: `YYYY-MM`; fiscal months are no calendar months.
-        ///   - region: `ZZ` for all, consolidated.
-        public func financeReport(
-            month: String,
-            region: String = "ZZ"
-        ) async throws(ServerAPIError) -> [UInt8]? {
+        /// - Parameter month: `YYYY-MM`; fiscal months are no calendar months.
+        public func financeReport(month: String) async throws(ServerAPIError) -> [UInt8]? {
             try await get(
                 "Download Finance Reports",
                 "/v1/financeReports",
                 [
-                    ("regionCode", region), ("reportDate", month), ("reportType", "FINANCIAL"),
+                    ("regionCode", "ZZ"), ("reportDate", month), ("reportType", "FINANCIAL"),
                     ("vendorNumber", vendorNumber),
                 ]
             )

@@ -33,16 +33,11 @@ extension AppStore {
         /// - Parameters:
         ///   - bundleID: The app.
         ///   - issuedAt: Seconds since 1970, by the wall clock.
-        ///   - lifetime: Seconds; Apple allows 3600 at most.
-        public func token(
-            bundleID: String,
-            issuedAt: Int64,
-            lifetime: Int64 = BearerToken.lifetime
-        ) throws -> String {
+        public func token(bundleID: String, issuedAt: Int64) throws -> String {
             try jws([
                 ("iss", .string(issuerID)), ("iat", .integer(issuedAt)),
-                ("exp", .integer(issuedAt + lifetime)), ("aud", .string("appstoreconnect-v1")),
-                ("bid", .string(bundleID)),
+                ("exp", .integer(issuedAt + BearerToken.lifetime)),
+                ("aud", .string("appstoreconnect-v1")), ("bid", .string(bundleID)),
             ])
         }
 

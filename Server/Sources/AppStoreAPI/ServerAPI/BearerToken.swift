@@ -4,7 +4,7 @@ import Synchronization
 extension AppStore {
     /// The token in use, made anew shortly before it ends.
     public final class BearerToken: Sendable {
-        /// How long a token lives, in seconds.
+        /// How long a token lives, in seconds; Apple allows 3600 at most.
         public static let lifetime: Int64 = 300
         /// How long before its end another one is made, in seconds.
         static let margin: Int64 = 60

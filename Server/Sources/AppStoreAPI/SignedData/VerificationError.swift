@@ -50,16 +50,8 @@ extension AppStore {
             return place.map { "\(rule.sentence) (\($0))" } ?? rule.sentence
         }
 
-        static func json(
-            _ error: JSON.ParsingError,
-            of part: String,
-            isAuthentic: Bool = false
-        ) -> Self {
-            Self(
-                .invalidJSON,
-                at: "\(part), byte \(error.offset): \(error.rule.sentence)",
-                isAuthentic: isAuthentic
-            )
+        static func json(_ error: JSON.ParsingError, of part: String) -> Self {
+            Self(.invalidJSON, at: "\(part), byte \(error.offset): \(error.rule.sentence)")
         }
 
         /// The same error, found after the signature was.

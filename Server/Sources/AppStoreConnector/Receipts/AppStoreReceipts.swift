@@ -306,10 +306,7 @@ public struct AppStoreReceipts: Sendable {
     ///
     /// - Returns: `nil` where nobody lives on receipts, or another server is at it.
     @discardableResult
-    public func revalidate(
-        limit: Int64 = 100,
-        progress: @escaping WorkProgress.Report = { _ in }
-    ) async throws -> Revalidation? {
+    public func revalidate(limit: Int64 = 100) async throws -> Revalidation? {
         guard client != nil else { return nil }
         let due = try await context.records.receipts.page(
             due: await context.clocks.now(),
@@ -322,7 +319,6 @@ public struct AppStoreReceipts: Sendable {
                 try await revalidate(receipt, &result)
                 result.receipts += 1
                 if result.receipts % 10 == 0 { try await prolong() }
-                progress(WorkProgress(step: "receipts", done: result.receipts, of: due.count))
             }
             return result
         }

@@ -6,7 +6,6 @@ extension Stripe {
         let parameters: Parameters
         /// The element after which it begins.
         let first: String?
-        let pageSize: Int64
 
         public func makeAsyncIterator() -> Iterator {
             Iterator(list: self)
@@ -30,7 +29,7 @@ extension Stripe {
 
             private mutating func turnPage() async throws(RequestError) {
                 var parameters = list.parameters
-                parameters.add("limit", list.pageSize)
+                parameters.add("limit", 100)
                 parameters.add("starting_after", last)
                 let answer = try await list.client.list(list.path, parameters, of: Element.self)
                 let data = answer.value.data

@@ -5,21 +5,17 @@ extension Stripe.Client {
 
     /// Creates a customer.
     ///
-    /// - Parameters:
-    ///   - email: Where Stripe sends receipts, if at all.
-    ///   - testClock: The clock it lives by, in a sandbox.
+    /// - Parameter email: Where Stripe sends receipts, if at all.
     public func createCustomer(
         email: String? = nil,
         name: String? = nil,
         metadata: [String: String] = [:],
-        testClock: String? = nil,
         idempotencyKey: String
     ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Customer> {
         var parameters: Stripe.Parameters = [:]
         parameters.add("email", email)
         parameters.add("name", name)
         parameters.add("metadata", Stripe.Parameters(metadata))
-        parameters.add("test_clock", testClock)
         return try await post(["customers"], parameters, idempotencyKey: idempotencyKey)
     }
 
@@ -107,16 +103,9 @@ extension Stripe.Client {
 
     /// All subscriptions, ended ones too.
     ///
-    /// - Parameters:
-    ///   - customer: Only this customer's.
-    ///   - last: Only those after this one, for work that goes on after a break.
-    public func subscriptions(
-        customer: String? = nil,
-        after last: String? = nil
-    ) -> Stripe.AutoPaging<Stripe.Subscription> {
-        var parameters: Stripe.Parameters = ["status": .string("all")]
-        parameters.add("customer", customer)
-        return all(["subscriptions"], parameters, after: last)
+    /// - Parameter last: Only those after this one, for work that goes on after a break.
+    public func subscriptions(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Subscription> {
+        all(["subscriptions"], ["status": .string("all")], after: last)
     }
 
     /// Changes a subscription.
@@ -129,17 +118,8 @@ extension Stripe.Client {
     }
 
     /// All invoices, the newest first.
-    public func invoices(
-        customer: String? = nil,
-        subscription: String? = nil,
-        status: Stripe.Invoice.Status? = nil,
-        after last: String? = nil
-    ) -> Stripe.AutoPaging<Stripe.Invoice> {
-        var parameters: Stripe.Parameters = [:]
-        parameters.add("customer", customer)
-        parameters.add("subscription", subscription)
-        parameters.add("status", status?.rawValue)
-        return all(["invoices"], parameters, after: last)
+    public func invoices(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Invoice> {
+        all(["invoices"], after: last)
     }
 
     /// Reads an invoice with the first page of its payments.
@@ -267,15 +247,8 @@ extension Stripe.Client {
     public func all<Element: Stripe.IdentifiedObject>(
         _ path: [String],
         _ parameters: Stripe.Parameters = [:],
-        after last: String? = nil,
-        pageSize: Int64 = 100
+        after last: String? = nil
     ) -> Stripe.AutoPaging<Element> {
-        Stripe.AutoPaging(
-            client: self,
-            path: path,
-            parameters: parameters,
-            first: last,
-            pageSize: pageSize
-        )
+        Stripe.AutoPaging(client: self, path: path, parameters: parameters, first: last)
     }
 }

@@ -15,23 +15,20 @@ public struct Entitlements: Sendable {
     static let answerLifetime: Int64 = 3 * 86_400
 
     /// What `customer` may use at `instant`.
+    public func active(
+        of customer: String,
+        in environment: StoreEnvironment? = nil,
+        at instant: Instant? = nil
+    ) async throws -> API.EntitlementList {
+        try await answer(of: customer, in: environment, at: instant).list()
+    }
+
+    /// The same, to be sent.
     ///
     /// - Parameters:
     ///   - instant: `nil`: now, by the stores' clock.
     ///   - signed: whether the answer carries a token that a device can trust offline.
     ///   - app: the app that asks, where there are several: the token is for its devices.
-    public func active(
-        of customer: String,
-        in environment: StoreEnvironment? = nil,
-        at instant: Instant? = nil,
-        signed: Bool = false,
-        app: AskingApp? = nil
-    ) async throws -> API.EntitlementList {
-        try await answer(of: customer, in: environment, at: instant, signed: signed, app: app)
-            .list()
-    }
-
-    /// The same, to be sent.
     public func answer(
         of customer: String,
         in environment: StoreEnvironment? = nil,
