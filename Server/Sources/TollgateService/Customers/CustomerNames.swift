@@ -21,8 +21,9 @@ public struct CustomerNames: Sendable {
     /// The same again after a database was restored, or lost: who is made anew gets the names under
     /// which the stores know what they bought. Nobody else can tell them: they follow from a secret.
     func names(of appUserID: String) async throws -> (id: String, appAccountToken: String) {
+        let first = random.firstSecret(for: "customer names, 1", secretKey)
         let secret = SymmetricKey(
-            data: Data(try await records.secret("customer_names", orElse: firstSecret))
+            data: Data(try await records.secret("customer_names", orElse: first))
         )
         func bytes(_ purpose: String) -> [UInt8] {
             Array(
@@ -35,18 +36,6 @@ public struct CustomerNames: Sendable {
         let alphabet = Array("0123456789abcdefghijklmnopqrstuvwxyz")
         let id = bytes("customer").prefix(16).map { alphabet[Int($0) % alphabet.count] }
         return (Self.prefix + String(id), Self.uuid(bytes("app account token")))
-    }
-
-    /// From the secret key, which is kept elsewhere than the database, where there is one.
-    private var firstSecret: [UInt8] {
-        guard !secretKey.isEmpty else { return random.bytes(32) }
-        let key = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: Data(secretKey.utf8)),
-            salt: Data("tollgate".utf8),
-            info: Data("customer names, 1".utf8),
-            outputByteCount: 32
-        )
-        return key.withUnsafeBytes { Array($0) }
     }
 
     /// In the form of a random UUID (RFC 9562, version 4).

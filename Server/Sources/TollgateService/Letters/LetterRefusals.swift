@@ -50,23 +50,12 @@ package struct LetterRefusals: Sendable {
     }
 
     private func hash(_ purpose: String, _ text: String) async throws -> [UInt8] {
-        let secret = try await records.secret("letter_refusals", orElse: firstSecret)
+        let first = random.firstSecret(for: "letter refusals, 1", secretKey)
+        let secret = try await records.secret("letter_refusals", orElse: first)
         let code = HMAC<SHA256>.authenticationCode(
             for: Data("\(purpose):\(text)".utf8),
             using: SymmetricKey(data: Data(secret))
         )
         return Array(code)
-    }
-
-    /// The secret of an empty database: links in letters from before its loss go on working.
-    private var firstSecret: [UInt8] {
-        guard !secretKey.isEmpty else { return random.bytes(32) }
-        let key = HKDF<SHA256>.deriveKey(
-            inputKeyMaterial: SymmetricKey(data: Data(secretKey.utf8)),
-            salt: Data("tollgate".utf8),
-            info: Data("letter refusals, 1".utf8),
-            outputByteCount: 32
-        )
-        return key.withUnsafeBytes { Array($0) }
     }
 }

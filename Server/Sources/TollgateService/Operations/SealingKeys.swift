@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Foundation
+internal import Stores
 
 /// Keeps secrets in the database so that the database alone does not tell them.
 ///
@@ -10,14 +11,7 @@ public struct SealingKeys: Sendable {
 
     /// - Parameter secrets: the one that seals first; any opens.
     public init(_ secrets: [String]) {
-        keys = secrets.map {
-            HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: SymmetricKey(data: Data($0.utf8)),
-                salt: Data("tollgate".utf8),
-                info: Data("secrets at rest, 1".utf8),
-                outputByteCount: 32
-            )
-        }
+        keys = secrets.map { SymmetricKey(data: Data($0.utf8)).derived(for: "secrets at rest, 1") }
     }
 
     private init(keys: [SymmetricKey]) {
@@ -38,16 +32,7 @@ public struct SealingKeys: Sendable {
             hash.update(data: Data("\(part.utf8.count) \(part)".utf8))
         }
         let info = Data(hash.finalize())
-        return SealingKeys(
-            keys: keys.map {
-                HKDF<SHA256>.deriveKey(
-                    inputKeyMaterial: $0,
-                    salt: Data("tollgate".utf8),
-                    info: info,
-                    outputByteCount: 32
-                )
-            }
-        )
+        return SealingKeys(keys: keys.map { $0.derived(for: info) })
     }
 
     /// - Parameter purpose: what is sealed for one purpose is opened for no other.
@@ -84,5 +69,33 @@ public struct SealingError: Error, CustomStringConvertible {
     public var description: String {
         "The secrets in this database were sealed under another secret key. Give both, the new one "
             + "first: TOLLGATE_SECRET_KEY=NEW,FORMER"
+    }
+}
+
+extension SymmetricKey {
+    /// The key for one purpose that follows from this one.
+    fileprivate func derived(for purpose: Data) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: self,
+            salt: Data("tollgate".utf8),
+            info: purpose,
+            outputByteCount: 32
+        )
+    }
+
+    fileprivate func derived(for purpose: String) -> SymmetricKey {
+        derived(for: Data(purpose.utf8))
+    }
+}
+
+extension RandomSource {
+    /// The secret that a database begins with.
+    ///
+    /// It follows from the secret key, which is kept elsewhere, where there is one: an empty database
+    /// has the secret of the one before its loss.
+    func firstSecret(for purpose: String, _ secretKey: String) -> [UInt8] {
+        guard !secretKey.isEmpty else { return bytes(32) }
+        let key = SymmetricKey(data: Data(secretKey.utf8)).derived(for: purpose)
+        return key.withUnsafeBytes { Array($0) }
     }
 }
