@@ -66,6 +66,31 @@ public enum Store: String, Codable, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether Xcode plays it on a developer's machine.
+    public var isPlayedByXcode: Bool {
+        switch self {
+        case .appStore: true
+        case .stripe, .googlePlay, .tollgate: false
+        }
+    }
+
+    /// Whether it sells on the web: nobody else sends its receipts, and Google Play is told of what it
+    /// sells to an app's customers.
+    public var sellsOnTheWeb: Bool {
+        switch self {
+        case .stripe: true
+        case .appStore, .googlePlay, .tollgate: false
+        }
+    }
+
+    /// Whether a payout is of a month, and has no name of its own.
+    public var paysByMonth: Bool {
+        switch self {
+        case .appStore: true
+        case .stripe, .googlePlay, .tollgate: false
+        }
+    }
+
     /// How the periods of one subscription follow one another.
     public var lineOfPeriods: LineOfPeriods {
         switch self {

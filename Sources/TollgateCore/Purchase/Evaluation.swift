@@ -75,12 +75,9 @@ extension Purchase {
     public func evaluate(in history: CatalogHistory) -> Evaluation {
         var evaluation = Evaluation()
         record.evaluate(ownership, in: history, &evaluation)
-        switch record {
-        case .own: break  // Corrections by staff are of this system.
-        case .appStore, .stripe, .googlePlay:
-            if let since = history.coinsSince {
-                evaluation.lots.removeAll { ($0.paid ?? $0.credited) < since }
-            }
+        // Corrections by staff are of this system.
+        if key.store.isSelling, let since = history.coinsSince {
+            evaluation.lots.removeAll { ($0.paid ?? $0.credited) < since }
         }
         if evaluation.shares.isEmpty {
             evaluation.add(PurchaseAccess(), to: ownership.owner(named: []))

@@ -32,10 +32,7 @@ extension Purchase {
 
         /// Whether Xcode sold it on a developer's machine, so that no store can be asked about it.
         public var isOfXcode: Bool {
-            switch store {
-            case .appStore: id.hasPrefix(Self.xcodePrefix)
-            case .stripe, .googlePlay, .tollgate: false
-            }
+            store.isPlayedByXcode && id.hasPrefix(Self.xcodePrefix)
         }
 
         /// Reads what `canonical` wrote; `nil` for anything else.

@@ -177,4 +177,20 @@ extension Purchase {
         case .own: names.map { [$0] }
         }
     }
+
+    /// The question that fills a purchase of which only the one that continues it is known; `nil`: it
+    /// is known.
+    ///
+    /// - Parameter successor: the token or original transaction id of that one.
+    public func wanted(knownBy successor: String) -> Wanted? {
+        switch record {
+        case .appStore(let record):
+            // Its own messages were lost: the customer's history has it.
+            record.periods.isEmpty ? Wanted(kind: .transactionHistory, object: successor) : nil
+        case .googlePlay(let record):
+            record.subscription == nil && record.unreadable == nil
+                ? Wanted(kind: .googlePlaySubscription, object: key.id) : nil
+        case .stripe, .own: nil
+        }
+    }
 }

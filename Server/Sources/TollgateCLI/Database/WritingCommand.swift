@@ -68,16 +68,11 @@ enum WritingCommand {
                 defaultEnvironment: stores.defaultEnvironment(for: secretKey)
             ),
             store: store,
-            appStore: try stores.verifier(),
-            appStoreClients: stores.appStoreClients(over: client),
-            appStoreOptions: stores.appStoreOptions(over: client),
-            stripe: stores.stripe(over: client),
-            googlePlay: try await stores.googlePlay.setUp(over: client),
+            stores: try await stores.connections(over: client),
             clocks: .init(
                 now: try await ClockSetting(Settings.text(nil, "CLOCK")).reached(over: client),
                 wall: SystemClock.now
             ),
-            randomBytes: RunningServer.randomBytes,
             signer: signer,
             logger: logger
         )

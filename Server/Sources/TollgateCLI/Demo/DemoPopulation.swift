@@ -6,10 +6,15 @@ import TollgateSimulation
 ///
 /// It says when each joined, in which store and country, and what became of what they bought.
 struct DemoPopulation: Sendable {
+    /// The stores that the demo plays.
+    enum Shop {
+        case appStore, googlePlay, stripe
+    }
+
     struct Person: Sendable {
         /// What the app calls them: `emma-17`.
         var name: String
-        var store: Store
+        var shop: Shop
         /// The catalog's id.
         var product: String
         /// ISO 3166-1 alpha-3.
@@ -50,7 +55,7 @@ struct DemoPopulation: Sendable {
     init(customers: Int, from start: Int64, until end: Int64, seed: UInt64) {
         var random = SplitMix64(seed: seed)
         for number in 0..<customers {
-            let store: Store =
+            let shop: Shop =
                 switch Int.random(in: 0..<20, using: &random) {
                 case 0..<10: .appStore
                 case 10..<15: .googlePlay
@@ -67,7 +72,7 @@ struct DemoPopulation: Sendable {
                 Person(
                     name:
                         "\(Self.names[Int(random.next() % UInt64(Self.names.count))])-\(number + 1)",
-                    store: store,
+                    shop: shop,
                     product: product,
                     storefront: Self.storefronts[
                         Int(random.next() % UInt64(Self.storefronts.count))
@@ -98,9 +103,9 @@ struct DemoPopulation: Sendable {
             add(.refund, after: 3 * Self.day)
             return
         }
-        switch people[person].store {
+        switch people[person].shop {
         case .stripe: if chance(3) { add(.dispute, after: 9 * Self.day) }
-        case .appStore, .googlePlay, .tollgate: break
+        case .appStore, .googlePlay: break
         }
         if chance(30) {
             add(.buyCoins, after: Int64.random(in: 5...90, using: &random) * Self.day)

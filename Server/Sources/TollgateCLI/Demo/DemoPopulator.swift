@@ -50,7 +50,7 @@ struct DemoPopulator: Sendable {
     private func join(_ person: DemoPopulation.Person) async throws -> Known {
         let customer = try await backend.customer(person.name)
         var known = Known(customer: customer.id, token: customer.appAccountToken)
-        switch person.store {
+        switch person.shop {
         case .appStore:
             known.account = try await world.appStore.createCustomer(
                 appAccountToken: known.token,
@@ -61,7 +61,7 @@ struct DemoPopulator: Sendable {
                 obfuscatedAccountID: known.token,
                 isTester: true
             )
-        case .stripe, .tollgate: break
+        case .stripe: break
         }
         return known
     }
@@ -88,7 +88,7 @@ struct DemoPopulator: Sendable {
         _ known: Known
     ) async throws {
         guard let product = world.catalog.product(id: id) else { return }
-        switch person.store {
+        switch person.shop {
         case .appStore:
             guard let sold = product.appStoreProductID else { return }
             let bought = try await world.appStore.buy(
@@ -106,7 +106,7 @@ struct DemoPopulator: Sendable {
                 account: known.account
             )
             await world.settle()
-        case .stripe, .tollgate:
+        case .stripe:
             let session = try await backend.checkout(id, for: known.customer)
             _ = try await world.stripe.pay(
                 checkoutSession: session,
@@ -117,7 +117,7 @@ struct DemoPopulator: Sendable {
     }
 
     private func cancel(_ person: DemoPopulation.Person, _ known: Known) async throws {
-        switch person.store {
+        switch person.shop {
         case .appStore:
             let plans = try await world.appStore.transactions(customer: known.account)
                 .filter { $0.kind == .autoRenewable }
@@ -128,7 +128,7 @@ struct DemoPopulator: Sendable {
                 .last { $0.isSubscription && $0.renews }
             if let plan { try await world.googlePlay.cancel(plan.token) }
             await world.settle()
-        case .stripe, .tollgate:
+        case .stripe:
             let customer = try await stripeCustomer(known)
             for id in try await subscriptions(of: customer) {
                 try await world.stripe.cancel(subscription: id, atPeriodEnd: true)
@@ -137,7 +137,7 @@ struct DemoPopulator: Sendable {
     }
 
     private func refund(_ person: DemoPopulation.Person, _ known: Known) async throws {
-        switch person.store {
+        switch person.shop {
         case .appStore:
             let bought = try await world.appStore.transactions(customer: known.account)
             guard let newest = bought.max(by: { $0.purchaseDate < $1.purchaseDate }) else { return }
@@ -148,7 +148,7 @@ struct DemoPopulator: Sendable {
                 try await world.googlePlay.revoke(newest.token)
             }
             await world.settle()
-        case .stripe, .tollgate:
+        case .stripe:
             try await world.stripe.refund(customer: try await stripeCustomer(known))
         }
     }
@@ -158,7 +158,7 @@ struct DemoPopulator: Sendable {
         _ person: DemoPopulation.Person,
         _ known: Known
     ) async throws {
-        switch person.store {
+        switch person.shop {
         case .appStore:
             if works {
                 try await world.appStore.recoverBilling(customer: known.account)
@@ -168,7 +168,7 @@ struct DemoPopulator: Sendable {
         case .googlePlay:
             try await world.googlePlay.setPayment(declines: !works, account: known.account)
             await world.settle()
-        case .stripe, .tollgate:
+        case .stripe:
             try await world.stripe.setDefaultCard(
                 works ? "4242424242424242" : "4000000000000341",
                 customer: try await stripeCustomer(known)

@@ -87,18 +87,20 @@ struct DemoWorld: Sendable {
             ),
             database: database,
             catalog: catalog,
-            appStore: verifier,
-            appStoreClients: try await appStore.clients(at: addresses.appStore, over: client),
-            appStoreOptions: AppStoreOptions(
-                connect: try await appStore.reports(at: addresses.appStore, over: client)
-            ),
-            stripe: stripeClient,
-            googlePlay: try await GooglePlaySetUp(
-                googlePlay,
-                packageName: Self.bundleID,
-                at: addresses.googlePlay,
-                pushingTo: pushes,
-                over: client
+            stores: StoreConnections(
+                appStore: verifier,
+                appStoreClients: try await appStore.clients(at: addresses.appStore, over: client),
+                appStoreOptions: AppStoreOptions(
+                    connect: try await appStore.reports(at: addresses.appStore, over: client)
+                ),
+                stripe: stripeClient,
+                googlePlay: try await GooglePlaySetUp(
+                    googlePlay,
+                    packageName: Self.bundleID,
+                    at: addresses.googlePlay,
+                    pushingTo: pushes,
+                    over: client
+                )
             ),
             clocks: .init(
                 now: { Instant(milliseconds: await clock.now) },

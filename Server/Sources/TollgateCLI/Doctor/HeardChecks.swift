@@ -12,17 +12,7 @@ struct HeardChecks {
         let heard = try? await database.read { try await LastMessages.read($0) }
         guard let heard else { return [] }
         return Store.allCases.compactMap { store in
-            name(ofSetUp: store).map { finding(store, $0, heard[store]) }
-        }
-    }
-
-    /// - Returns: `nil` for a store that is not set up.
-    private func name(ofSetUp store: Store) -> String? {
-        switch store {
-        case .appStore: settings.verifier == nil ? nil : "the App Store"
-        case .stripe: settings.stores.stripeSecretKey == nil ? nil : "Stripe"
-        case .googlePlay: settings.stores.googlePlay.isSetUp ? "Google Play" : nil
-        case .tollgate: nil
+            (try? settings.stores.name(ofSetUp: store)).map { finding(store, $0, heard[store]) }
         }
     }
 

@@ -76,15 +76,7 @@ struct ImportRevenueCatCommand: DatabaseCommand {
         // What went wrong is said on a line of its own, too.
         defer { progress.end() }
         let work = try StoreWork(database: database, catalog: catalog)
-        let report = try await work.run(over: { client in
-            .init(
-                appStore: try work.stores.verifier(),
-                appStoreClients: work.stores.appStoreClients(over: client),
-                appStoreOptions: work.stores.appStoreOptions(over: client),
-                stripe: work.stores.stripe(over: client),
-                googlePlay: try await work.stores.googlePlay.setUp(over: client)
-            )
-        }) { tollgate in
+        let report = try await work.run(over: work.stores.connections) { tollgate in
             try await bringIn(to: tollgate, name, progress)
         }
         progress.end()

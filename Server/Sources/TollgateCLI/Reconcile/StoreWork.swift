@@ -12,15 +12,6 @@ import TollgateService
 
 /// Long work with a store by a command: the application without its HTTP server.
 struct StoreWork {
-    /// The stores that are set up, and how each is spoken to.
-    struct Connections {
-        var appStore: AppStore.SignedDataVerifier?
-        var appStoreClients: AppStoreClients?
-        var appStoreOptions = AppStoreOptions()
-        var stripe: Stripe.Client?
-        var googlePlay = GooglePlaySetUp()
-    }
-
     private let location: DatabaseLocation
     private let catalog: TollgateCore.Catalog
     let stores: StoreSettings
@@ -35,7 +26,7 @@ struct StoreWork {
     ///   itself; `CheckFailed` without the server's secret key, with which customers are named and the
     ///   database's secrets are sealed, and where the server has another catalog.
     func run<Result: Sendable>(
-        over connect: (HTTPClient) async throws -> Connections,
+        over connect: (HTTPClient) async throws -> StoreConnections,
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
         let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
@@ -58,11 +49,7 @@ struct StoreWork {
                 ),
                 database: location,
                 catalog: catalog,
-                appStore: connections.appStore,
-                appStoreClients: connections.appStoreClients,
-                appStoreOptions: connections.appStoreOptions,
-                stripe: connections.stripe,
-                googlePlay: connections.googlePlay,
+                stores: connections,
                 upgrades: false,
                 clocks: .init(
                     now: try await clock.reached(over: client),

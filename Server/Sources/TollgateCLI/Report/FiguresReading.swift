@@ -78,15 +78,12 @@ enum FiguresReading {
         return Tollgate(
             configuration: configuration,
             store: store,
-            appStore: nil,
-            appStoreOptions: stores.appStoreOptions(over: client),
-            stripe: nil,
+            stores: StoreConnections(appStoreOptions: stores.appStoreOptions(over: client)),
             clocks: .init(
                 now: try await clock.reached(over: client),
                 wall: SystemClock.now,
                 isVirtual: clock.isVirtual
             ),
-            randomBytes: RunningServer.randomBytes,
             signer: AnswerSigner(),
             logger: Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
         )

@@ -31,11 +31,7 @@ struct RunningServer: Sendable {
         configuration: Configuration,
         database: DatabaseLocation,
         catalog: Catalog,
-        appStore: AppStore.SignedDataVerifier?,
-        appStoreClients: AppStoreClients? = nil,
-        appStoreOptions: AppStoreOptions = AppStoreOptions(),
-        stripe: Stripe.Client?,
-        googlePlay: GooglePlaySetUp = GooglePlaySetUp(),
+        stores: StoreConnections,
         openID: OpenIDClient? = nil,
         upgrades: Bool = true,
         clocks: Clocks
@@ -59,16 +55,11 @@ struct RunningServer: Sendable {
         tollgate = Tollgate(
             configuration: configuration,
             store: store,
-            appStore: appStore,
-            appStoreClients: appStoreClients,
-            appStoreOptions: appStoreOptions,
-            stripe: stripe,
-            googlePlay: googlePlay,
+            stores: stores,
             webhooks: { [webhooks] in try await webhooks.send($0) },
             mails: OutgoingMail.transport,
             openID: openID,
             clocks: clocks,
-            randomBytes: Self.randomBytes,
             signer: signer,
             logger: logger
         )
@@ -219,5 +210,37 @@ struct RunningServer: Sendable {
     func close() async {
         await webhooks.shutdown()
         await driver.close()
+    }
+}
+
+extension Tollgate {
+    /// The application over the stores that are set up.
+    convenience init(
+        configuration: Configuration,
+        store: RecordStore,
+        stores: StoreConnections,
+        webhooks: WebhookTransport? = nil,
+        mails: MailTransport? = nil,
+        openID: OpenIDClient? = nil,
+        clocks: Clocks,
+        signer: AnswerSigner,
+        logger: Logger
+    ) {
+        self.init(
+            configuration: configuration,
+            store: store,
+            appStore: stores.appStore,
+            appStoreClients: stores.appStoreClients,
+            appStoreOptions: stores.appStoreOptions,
+            stripe: stores.stripe,
+            googlePlay: stores.googlePlay,
+            webhooks: webhooks,
+            mails: mails,
+            openID: openID,
+            clocks: clocks,
+            randomBytes: RunningServer.randomBytes,
+            signer: signer,
+            logger: logger
+        )
     }
 }

@@ -92,17 +92,13 @@ struct ServeCommand: AsyncParsableCommand {
         direct: HTTPClient
     ) async throws -> RunningServer {
         let (stores, clock) = (settings.stores, settings.clock)
-        var options = stores.appStoreOptions(over: client)
-        options.retentionRules = settings.retentionRules
+        var connections = try await stores.connections(over: client)
+        connections.appStoreOptions.retentionRules = settings.retentionRules
         let server = try await RunningServer(
             configuration: settings.configuration,
             database: settings.location,
             catalog: settings.catalog,
-            appStore: settings.verifier,
-            appStoreClients: stores.appStoreClients(over: client),
-            appStoreOptions: options,
-            stripe: stores.stripe(over: client),
-            googlePlay: try await stores.googlePlay.setUp(over: client),
+            stores: connections,
             openID: settings.openID.map {
                 OpenIDClient($0, transport: openIDTransport(over: direct))
             },

@@ -4,6 +4,7 @@ import AppStoreAPI
 import ArgumentParser
 import AsyncHTTPClient
 import Foundation
+import GooglePlayConnector
 import StripeAPI
 import TollgateAssembly
 import TollgateCore
@@ -313,5 +314,39 @@ extension AppStoreClients {
                 )
             }
         )
+    }
+}
+
+/// The stores that are set up, and how each is spoken to.
+struct StoreConnections: Sendable {
+    /// `nil` where no trusted root is configured.
+    var appStore: AppStore.SignedDataVerifier?
+    var appStoreClients: AppStoreClients?
+    var appStoreOptions = AppStoreOptions()
+    /// `nil` where no secret key is configured.
+    var stripe: Stripe.Client?
+    var googlePlay = GooglePlaySetUp()
+}
+
+extension StoreSettings {
+    /// Every store, as far as it is set up.
+    func connections(over client: HTTPClient) async throws -> StoreConnections {
+        StoreConnections(
+            appStore: try verifier(),
+            appStoreClients: appStoreClients(over: client),
+            appStoreOptions: appStoreOptions(over: client),
+            stripe: stripe(over: client),
+            googlePlay: try await googlePlay.setUp(over: client)
+        )
+    }
+
+    /// The name of a store that is set up.
+    func name(ofSetUp store: Store) throws -> String? {
+        switch store {
+        case .appStore: try verifier() == nil ? nil : "the App Store"
+        case .stripe: stripeSecretKey == nil ? nil : "Stripe"
+        case .googlePlay: googlePlay.isSetUp ? "Google Play" : nil
+        case .tollgate: nil
+        }
     }
 }

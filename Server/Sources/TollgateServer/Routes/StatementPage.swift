@@ -105,10 +105,8 @@ extension StatementPage.Payout {
     init(_ payout: Finance.Payout, _ store: String, _ words: Words, _ formats: Formats) {
         let period = [payout.first, payout.last].compactMap { $0.map { formats.day($0.start) } }
         let payoutName =
-            switch payout.store {
-            case .appStore: words("sheet_fiscal_month", ["month": payout.id])
-            case .googlePlay, .stripe, .tollgate: payout.id
-            }
+            payout.store.paysByMonth
+            ? words("sheet_fiscal_month", ["month": payout.id]) : payout.id
         self.init(
             store: store,
             payoutName: payoutName,

@@ -106,9 +106,7 @@ public struct ExternalTransactions: Sendable {
                 "A purchase is named as entitlements name it: stripe/production/-/sub_1."
             )
         }
-        switch key.store {
-        case .stripe: break
-        case .appStore, .googlePlay, .tollgate:
+        guard key.store.sellsOnTheWeb else {
             throw Refusal.invalid(
                 "purchase",
                 "Only purchases at Stripe are reported to Google as external transactions."

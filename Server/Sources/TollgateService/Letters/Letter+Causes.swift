@@ -35,12 +35,8 @@ extension Letter {
         _ record: TollgateCore.Purchase,
         _ shown: PortalView.Purchase
     ) -> [Letter] {
-        let stripe: StripeRecord
-        switch record.record {
-        case .stripe(let paid) where record.assignment == nil: stripe = paid
-        case .stripe: return []
-        case .appStore, .googlePlay, .own: return []
-        }
+        guard record.key.store.sellsOnTheWeb, record.assignment == nil, let stripe = record.stripe
+        else { return [] }
         func receipt(_ id: String, _ paid: Instant?, _ amount: Int64, _ currency: String) -> Letter?
         {
             guard let paid, amount > 0 else { return nil }
