@@ -16,10 +16,11 @@ extension AppStore.ServerAPIClient {
         png: [UInt8],
         size: AppStore.ImageSize = .fullSize
     ) async throws(AppStore.ServerAPIError) {
-        var call = Call(
-            operation: "Upload Image",
+        var call = try Call(
+            "Upload Image",
+            Call.image,
+            imageIdentifier.inPath,
             method: "PUT",
-            path: Call.image(imageIdentifier),
             query: [("imageSize", size.rawValue)]
         )
         call.png = png
@@ -29,13 +30,13 @@ extension AppStore.ServerAPIClient {
     /// Delete Image; refused with 4030019 while a message has it.
     public func deleteImage(_ imageIdentifier: UUID) async throws(AppStore.ServerAPIError) {
         try await sender.send(
-            Call(operation: "Delete Image", method: "DELETE", path: Call.image(imageIdentifier))
+            Call("Delete Image", Call.image, imageIdentifier.inPath, method: "DELETE")
         )
     }
 
     /// Get Image List: all images and whether they are approved.
     public func imageList() async throws(AppStore.ServerAPIError) -> [AppStore.RetentionImage] {
-        let call = Call(operation: "Get Image List", path: "\(Call.messaging)/image/list")
+        let call = try Call("Get Image List", "\(Call.messaging)/image/list")
         return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.objects("imageIdentifiers", AppStore.RetentionImage.init)
         }
@@ -52,9 +53,10 @@ extension AppStore.ServerAPIClient {
     ) async throws(AppStore.ServerAPIError) {
         try await sender.send(
             Call(
-                operation: "Upload Message",
+                "Upload Message",
+                Call.message,
+                messageIdentifier.inPath,
                 method: "PUT",
-                path: Call.message(messageIdentifier),
                 body: message.json
             )
         )
@@ -62,15 +64,16 @@ extension AppStore.ServerAPIClient {
 
     /// Delete Message.
     public func deleteMessage(_ messageIdentifier: UUID) async throws(AppStore.ServerAPIError) {
-        let path = Call.message(messageIdentifier)
-        try await sender.send(Call(operation: "Delete Message", method: "DELETE", path: path))
+        try await sender.send(
+            Call("Delete Message", Call.message, messageIdentifier.inPath, method: "DELETE")
+        )
     }
 
     /// Get Message List: all messages and whether they are approved.
     public func messageList()
         async throws(AppStore.ServerAPIError) -> [AppStore.UploadedRetentionMessage]
     {
-        let call = Call(operation: "Get Message List", path: "\(Call.messaging)/message/list")
+        let call = try Call("Get Message List", "\(Call.messaging)/message/list")
         return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.objects("messageIdentifiers", AppStore.UploadedRetentionMessage.init)
         }
@@ -85,14 +88,14 @@ extension AppStore.ServerAPIClient {
         productID: String,
         locale: String
     ) async throws(AppStore.ServerAPIError) {
-        let operation = "Configure Default Message"
-        let message = messageIdentifier.uuidString.lowercased()
         try await sender.send(
             Call(
-                operation: operation,
+                "Configure Default Message",
+                Call.defaultMessage,
+                productID,
+                locale,
                 method: "PUT",
-                path: try Call.defaultMessage(productID, locale, operation),
-                body: .object([("messageIdentifier", .string(message))])
+                body: .object([("messageIdentifier", .string(messageIdentifier.inPath))])
             )
         )
     }
@@ -102,9 +105,8 @@ extension AppStore.ServerAPIClient {
         productID: String,
         locale: String
     ) async throws(AppStore.ServerAPIError) -> UUID? {
-        let operation = "Get Default Message"
-        let path = try Call.defaultMessage(productID, locale, operation)
-        return try await sender.send(Call(operation: operation, path: path)) {
+        let call = try Call("Get Default Message", Call.defaultMessage, productID, locale)
+        return try await sender.send(call) {
             fields throws(AppStore.VerificationError) in
             try fields.uuid("messageIdentifier")
         }
@@ -115,9 +117,9 @@ extension AppStore.ServerAPIClient {
         productID: String,
         locale: String
     ) async throws(AppStore.ServerAPIError) {
-        let operation = "Delete Default Message"
-        let path = try Call.defaultMessage(productID, locale, operation)
-        try await sender.send(Call(operation: operation, method: "DELETE", path: path))
+        try await sender.send(
+            Call("Delete Default Message", Call.defaultMessage, productID, locale, method: "DELETE")
+        )
     }
 
     // MARK: - The realtime URL
@@ -128,9 +130,9 @@ extension AppStore.ServerAPIClient {
     public func configureRealtimeURL(_ url: String) async throws(AppStore.ServerAPIError) {
         try await sender.send(
             Call(
-                operation: "Configure Realtime URL",
+                "Configure Realtime URL",
+                Call.realtimeURL,
                 method: "PUT",
-                path: Call.realtimeURL,
                 body: .object([("realtimeURL", .string(url))])
             )
         )
@@ -138,15 +140,13 @@ extension AppStore.ServerAPIClient {
 
     /// Get Realtime URL; refused with 4040021 where there is none.
     public func realtimeURL() async throws(AppStore.ServerAPIError) -> String {
-        let call = Call(operation: "Get Realtime URL", path: Call.realtimeURL)
+        let call = try Call("Get Realtime URL", Call.realtimeURL)
         return try await sender.send(call, reading: "realtimeURL")
     }
 
     /// Delete Realtime URL.
     public func deleteRealtimeURL() async throws(AppStore.ServerAPIError) {
-        try await sender.send(
-            Call(operation: "Delete Realtime URL", method: "DELETE", path: Call.realtimeURL)
-        )
+        try await sender.send(Call("Delete Realtime URL", Call.realtimeURL, method: "DELETE"))
     }
 
     // MARK: - The performance test
@@ -155,10 +155,10 @@ extension AppStore.ServerAPIClient {
     public func initiatePerformanceTest(
         originalTransactionID: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.PerformanceTest {
-        let call = Call(
-            operation: "Initiate Performance Test",
+        let call = try Call(
+            "Initiate Performance Test",
+            "\(Call.messaging)/performanceTest",
             method: "POST",
-            path: "\(Call.messaging)/performanceTest",
             body: .object([("originalTransactionId", .string(originalTransactionID))])
         )
         return try await sender.send(call, AppStore.PerformanceTest.init)
@@ -168,33 +168,20 @@ extension AppStore.ServerAPIClient {
     public func performanceTestResult(
         _ requestID: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.PerformanceTestResult {
-        let operation = "Get Performance Test Results"
-        let path = try Call.path(requestID, in: operation)
-        return try await sender.send(
-            Call(operation: operation, path: "\(Call.messaging)/performanceTest/result/\(path)"),
-            AppStore.PerformanceTestResult.init
-        )
+        let path = "\(Call.messaging)/performanceTest/result/{}"
+        let call = try Call("Get Performance Test Results", path, requestID)
+        return try await sender.send(call, AppStore.PerformanceTestResult.init)
     }
 }
 
 extension AppStore.ServerAPIClient.Call {
     fileprivate static let messaging = "/inApps/v1/messaging"
     fileprivate static let realtimeURL = "\(messaging)/realtime/url"
+    fileprivate static let image = "\(messaging)/image/{}"
+    fileprivate static let message = "\(messaging)/message/{}"
+    fileprivate static let defaultMessage = "\(messaging)/default/{}/{}"
+}
 
-    fileprivate static func image(_ identifier: UUID) -> String {
-        "\(messaging)/image/\(identifier.uuidString.lowercased())"
-    }
-
-    fileprivate static func message(_ identifier: UUID) -> String {
-        "\(messaging)/message/\(identifier.uuidString.lowercased())"
-    }
-
-    fileprivate static func defaultMessage(
-        _ productID: String,
-        _ locale: String,
-        _ operation: String
-    ) throws(AppStore.ServerAPIError) -> String {
-        let product = try path(productID, in: operation)
-        return "\(messaging)/default/\(product)/\(try path(locale, in: operation))"
-    }
+extension UUID {
+    fileprivate var inPath: String { uuidString.lowercased() }
 }

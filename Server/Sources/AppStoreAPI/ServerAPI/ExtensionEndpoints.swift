@@ -64,12 +64,11 @@ extension AppStore.ServerAPIClient {
         reason: AppStore.ExtendReasonCode,
         requestIdentifier: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.ExtendRenewalDateResponse {
-        let operation = "Extend a Subscription Renewal Date"
-        let path = try Call.path(originalTransactionID, in: operation)
-        let call = Call(
-            operation: operation,
+        let call = try Call(
+            "Extend a Subscription Renewal Date",
+            "/inApps/v1/subscriptions/extend/{}",
+            originalTransactionID,
             method: "PUT",
-            path: "/inApps/v1/subscriptions/extend/\(path)",
             body: .object([
                 ("extendByDays", .integer(Int64(days))),
                 ("extendReasonCode", .integer(Int64(reason.rawValue))),
@@ -90,10 +89,10 @@ extension AppStore.ServerAPIClient {
         storefrontCountryCodes: [String] = []
     ) async throws(AppStore.ServerAPIError) -> String {
         let countries = storefrontCountryCodes.isEmpty ? nil : storefrontCountryCodes
-        let call = Call(
-            operation: "Extend Subscription Renewal Dates for All Active Subscribers",
+        let call = try Call(
+            "Extend Subscription Renewal Dates for All Active Subscribers",
+            "/inApps/v1/subscriptions/extend/mass",
             method: "POST",
-            path: "/inApps/v1/subscriptions/extend/mass",
             body: .object([
                 ("extendByDays", .integer(Int64(days))),
                 ("extendReasonCode", .integer(Int64(reason.rawValue))),
@@ -110,15 +109,12 @@ extension AppStore.ServerAPIClient {
         productID: String,
         requestIdentifier: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.MassExtendRenewalDateStatusResponse {
-        let operation = "Get Status of Subscription Renewal Date Extensions"
-        let product = try Call.path(productID, in: operation)
-        let request = try Call.path(requestIdentifier, in: operation)
-        return try await sender.send(
-            Call(
-                operation: operation,
-                path: "/inApps/v1/subscriptions/extend/mass/\(product)/\(request)"
-            ),
-            AppStore.MassExtendRenewalDateStatusResponse.init
+        let call = try Call(
+            "Get Status of Subscription Renewal Date Extensions",
+            "/inApps/v1/subscriptions/extend/mass/{}/{}",
+            productID,
+            requestIdentifier
         )
+        return try await sender.send(call, AppStore.MassExtendRenewalDateStatusResponse.init)
     }
 }

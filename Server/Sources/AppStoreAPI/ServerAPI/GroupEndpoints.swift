@@ -9,9 +9,7 @@ extension AppStore.ServerAPIClient {
     public func customerGroups(
         of id: String
     ) async throws(AppStore.ServerAPIError) -> [AppStore.CustomerGroup] {
-        let operation = "Get Customer Groups"
-        let path = try Call.path(id, in: operation)
-        let call = Call(operation: operation, path: "/groups/v1/currentGroups/\(path)")
+        let call = try Call("Get Customer Groups", "/groups/v1/currentGroups/{}", id)
         return try await sender.send(call) { fields throws(AppStore.VerificationError) in
             try fields.objects("groups", AppStore.CustomerGroup.init)
         }
@@ -25,10 +23,10 @@ extension AppStore.ServerAPIClient {
         return AppStore.Pages(
             operation: operation,
             page: { cursor throws(AppStore.ServerAPIError) in
-                let path = try Call.path(groupID, in: operation)
-                let call = Call(
-                    operation: operation,
-                    path: "/groups/v1/group/\(path)",
+                let call = try Call(
+                    operation,
+                    "/groups/v1/group/{}",
+                    groupID,
                     query: cursor.map { [("paginationToken", $0)] } ?? []
                 )
                 return try await sender.send(call, AppStore.GroupMembersResponse.init)
@@ -42,9 +40,8 @@ extension AppStore.ServerAPIClient {
     public func seatInfo(
         of originalTransactionID: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.SeatInfo {
-        let operation = "Get Seat Info"
-        let path = try Call.seats(of: originalTransactionID, in: operation)
-        return try await sender.send(Call(operation: operation, path: path), AppStore.SeatInfo.init)
+        let call = try Call("Get Seat Info", Call.seats, originalTransactionID)
+        return try await sender.send(call, AppStore.SeatInfo.init)
     }
 
     /// Claim Seat, for a member who has accepted the app's invitation.
@@ -57,11 +54,11 @@ extension AppStore.ServerAPIClient {
         requestIdentifier: UUID,
         appTransactionID: String? = nil
     ) async throws(AppStore.ServerAPIError) -> String {
-        let operation = "Claim Seat"
-        let call = Call(
-            operation: operation,
+        let call = try Call(
+            "Claim Seat",
+            Call.seats,
+            originalTransactionID,
             method: "POST",
-            path: try Call.seats(of: originalTransactionID, in: operation),
             body: .object([
                 ("requestIdentifier", .string(requestIdentifier.uuidString.lowercased())),
                 ("appTransactionId", appTransactionID.map { .string($0) }),
@@ -75,11 +72,9 @@ extension AppStore.ServerAPIClient {
         _ seatClaimID: String,
         of originalTransactionID: String
     ) async throws(AppStore.ServerAPIError) {
-        let operation = "Unclaim Seat"
-        let seats = try Call.seats(of: originalTransactionID, in: operation)
-        let claim = try Call.path(seatClaimID, in: operation)
+        let path = Call.seats + "/{}"
         try await sender.send(
-            Call(operation: operation, method: "DELETE", path: "\(seats)/\(claim)")
+            Call("Unclaim Seat", path, originalTransactionID, seatClaimID, method: "DELETE")
         )
     }
 
@@ -89,14 +84,13 @@ extension AppStore.ServerAPIClient {
         of originalTransactionID: String,
         withAppTransaction appTransactionID: String
     ) async throws(AppStore.ServerAPIError) {
-        let operation = "Associate Seat"
-        let seats = try Call.seats(of: originalTransactionID, in: operation)
-        let claim = try Call.path(seatClaimID, in: operation)
         try await sender.send(
             Call(
-                operation: operation,
+                "Associate Seat",
+                Call.seats + "/{}/associate",
+                originalTransactionID,
+                seatClaimID,
                 method: "POST",
-                path: "\(seats)/\(claim)/associate",
                 body: .object([("appTransactionId", .string(appTransactionID))])
             )
         )
@@ -104,12 +98,7 @@ extension AppStore.ServerAPIClient {
 }
 
 extension AppStore.ServerAPIClient.Call {
-    fileprivate static func seats(
-        of transactionID: String,
-        in operation: String
-    ) throws(AppStore.ServerAPIError) -> String {
-        "/groups/v1/transactions/\(try path(transactionID, in: operation))/seats"
-    }
+    fileprivate static let seats = "/groups/v1/transactions/{}/seats"
 }
 
 extension AppStore {

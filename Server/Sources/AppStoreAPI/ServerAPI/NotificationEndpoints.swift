@@ -10,10 +10,10 @@ extension AppStore.ServerAPIClient {
         return AppStore.Pages(
             operation: operation,
             page: { cursor throws(AppStore.ServerAPIError) in
-                let call = Call(
-                    operation: operation,
+                let call = try Call(
+                    operation,
+                    "/inApps/v1/notifications/history",
                     method: "POST",
-                    path: "/inApps/v1/notifications/history",
                     query: cursor.map { [("paginationToken", $0)] } ?? [],
                     body: request.json
                 )
@@ -26,11 +26,8 @@ extension AppStore.ServerAPIClient {
 
     /// Request a Test Notification; the answer names it.
     public func requestTestNotification() async throws(AppStore.ServerAPIError) -> String {
-        let call = Call(
-            operation: "Request a Test Notification",
-            method: "POST",
-            path: "/inApps/v1/notifications/test"
-        )
+        let path = "/inApps/v1/notifications/test"
+        let call = try Call("Request a Test Notification", path, method: "POST")
         return try await sender.send(call, reading: "testNotificationToken")
     }
 
@@ -38,11 +35,8 @@ extension AppStore.ServerAPIClient {
     public func testNotificationStatus(
         _ testNotificationToken: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.NotificationHistoryResponse.Item {
-        let operation = "Get Test Notification Status"
-        let path = try Call.path(testNotificationToken, in: operation)
-        return try await sender.send(
-            Call(operation: operation, path: "/inApps/v1/notifications/test/\(path)"),
-            AppStore.NotificationHistoryResponse.Item.init
-        )
+        let path = "/inApps/v1/notifications/test/{}"
+        let call = try Call("Get Test Notification Status", path, testNotificationToken)
+        return try await sender.send(call, AppStore.NotificationHistoryResponse.Item.init)
     }
 }

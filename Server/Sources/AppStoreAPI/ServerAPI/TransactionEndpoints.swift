@@ -6,9 +6,7 @@ extension AppStore.ServerAPIClient {
     public func transactionInfo(
         _ transactionID: String
     ) async throws(AppStore.ServerAPIError) -> String {
-        let operation = "Get Transaction Info"
-        let path = try Call.path(transactionID, in: operation)
-        let call = Call(operation: operation, path: "/inApps/v1/transactions/\(path)")
+        let call = try Call("Get Transaction Info", "/inApps/v1/transactions/{}", transactionID)
         return try await sender.send(call, reading: "signedTransactionInfo")
     }
 
@@ -30,12 +28,11 @@ extension AppStore.ServerAPIClient {
         return AppStore.Pages(
             operation: operation,
             page: { cursor throws(AppStore.ServerAPIError) in
-                let path = try Call.path(transactionID, in: operation)
-                let query = request.query + (cursor.map { [("revision", $0)] } ?? [])
-                let call = Call(
-                    operation: operation,
-                    path: "/inApps/\(version.rawValue)/history/\(path)",
-                    query: query
+                let call = try Call(
+                    operation,
+                    "/inApps/\(version.rawValue)/history/{}",
+                    transactionID,
+                    query: request.query + (cursor.map { [("revision", $0)] } ?? [])
                 )
                 return try await sender.send(call, AppStore.HistoryResponse.init)
             },
@@ -49,13 +46,13 @@ extension AppStore.ServerAPIClient {
         _ transactionID: String,
         status: [AppStore.Status] = []
     ) async throws(AppStore.ServerAPIError) -> AppStore.StatusResponse {
-        let operation = "Get All Subscription Statuses"
-        let path = try Call.path(transactionID, in: operation)
-        let query = status.map { ("status", String($0.rawValue)) }
-        return try await sender.send(
-            Call(operation: operation, path: "/inApps/v1/subscriptions/\(path)", query: query),
-            AppStore.StatusResponse.init
+        let call = try Call(
+            "Get All Subscription Statuses",
+            "/inApps/v1/subscriptions/{}",
+            transactionID,
+            query: status.map { ("status", String($0.rawValue)) }
         )
+        return try await sender.send(call, AppStore.StatusResponse.init)
     }
 
     /// Get Refund History of the customer that a transaction belongs to, page by page.
@@ -67,10 +64,10 @@ extension AppStore.ServerAPIClient {
         return AppStore.Pages(
             operation: operation,
             page: { cursor throws(AppStore.ServerAPIError) in
-                let path = try Call.path(transactionID, in: operation)
-                let call = Call(
-                    operation: operation,
-                    path: "/inApps/v2/refund/lookup/\(path)",
+                let call = try Call(
+                    operation,
+                    "/inApps/v2/refund/lookup/{}",
+                    transactionID,
                     query: cursor.map { [("revision", $0)] } ?? []
                 )
                 return try await sender.send(call, AppStore.RefundHistoryResponse.init)
@@ -86,12 +83,8 @@ extension AppStore.ServerAPIClient {
     public func lookUpOrderID(
         _ orderID: String
     ) async throws(AppStore.ServerAPIError) -> AppStore.OrderLookupResponse {
-        let operation = "Look Up Order ID"
-        let path = try Call.path(orderID, in: operation)
-        return try await sender.send(
-            Call(operation: operation, path: "/inApps/v1/lookup/\(path)"),
-            AppStore.OrderLookupResponse.init
-        )
+        let call = try Call("Look Up Order ID", "/inApps/v1/lookup/{}", orderID)
+        return try await sender.send(call, AppStore.OrderLookupResponse.init)
     }
 
     /// Set App Account Token: names the account of a purchase made outside of the app, for the
@@ -100,13 +93,12 @@ extension AppStore.ServerAPIClient {
         _ token: UUID,
         originalTransactionID: String
     ) async throws(AppStore.ServerAPIError) {
-        let operation = "Set App Account Token"
-        let path = try Call.path(originalTransactionID, in: operation)
         try await sender.send(
             Call(
-                operation: operation,
+                "Set App Account Token",
+                "/inApps/v1/transactions/{}/appAccountToken",
+                originalTransactionID,
                 method: "PUT",
-                path: "/inApps/v1/transactions/\(path)/appAccountToken",
                 body: .object([("appAccountToken", .string(token.uuidString.lowercased()))])
             )
         )
@@ -117,13 +109,12 @@ extension AppStore.ServerAPIClient {
         _ transactionID: String,
         _ request: AppStore.ConsumptionRequest
     ) async throws(AppStore.ServerAPIError) {
-        let operation = "Send Consumption Information"
-        let path = try Call.path(transactionID, in: operation)
         try await sender.send(
             Call(
-                operation: operation,
+                "Send Consumption Information",
+                "/inApps/v2/transactions/consumption/{}",
+                transactionID,
                 method: "PUT",
-                path: "/inApps/v2/transactions/consumption/\(path)",
                 body: request.json
             )
         )
@@ -131,9 +122,8 @@ extension AppStore.ServerAPIClient {
 
     /// Finish Transaction, for the app (API 1.20).
     public func finishTransaction(_ transactionID: String) async throws(AppStore.ServerAPIError) {
-        let operation = "Finish Transaction"
-        let path = "/inApps/v1/transactions/\(try Call.path(transactionID, in: operation))/finish"
-        try await sender.send(Call(operation: operation, method: "POST", path: path))
+        let path = "/inApps/v1/transactions/{}/finish"
+        try await sender.send(Call("Finish Transaction", path, transactionID, method: "POST"))
     }
 }
 
