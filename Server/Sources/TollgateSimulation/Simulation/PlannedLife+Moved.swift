@@ -4,13 +4,13 @@ import TollgateCore
 // Customers of another system, who bought before this server was there.
 extension WorldPlan {
     /// From where on such customers and their acts are numbered.
-    private static let firstOfMoved = 88_000
+    private static let firstOfMoved = 98_000
     /// In months: how long before the world begins the first of them buy.
     fileprivate static let monthsBefore = 5
 
     /// `true` if anybody moved here from another system.
     var hasMovedCustomers: Bool {
-        acts.contains { (Self.firstOfMoved..<90_000).contains($0.number) }
+        acts.contains { (Self.firstOfMoved..<100_000).contains($0.number) }
     }
 
     /// The first instant of the stores: before the world begins where customers moved.

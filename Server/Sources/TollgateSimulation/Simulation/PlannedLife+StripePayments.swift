@@ -2,7 +2,7 @@ import TollgateCore
 
 extension WorldPlan {
     /// From where on people with such payments, and their acts, are numbered.
-    private static let firstOfPayments = 90_000
+    private static let firstOfPayments = 93_000
     private static let mostLooksAtPayments = 30
 
     /// `true` if anybody has such payments.
