@@ -5,6 +5,7 @@ import StripeSimulator
 import Testing
 import TollgateService
 import TollgateAPI
+import TollgateCore
 import TollgateSimulation
 
 /// N1: names of different kinds never meet.
@@ -249,6 +250,82 @@ struct CheckoutClaimTests {
             #expect(try await server.access(of: second).isEmpty)
             try await server.pass(days: 32)
             #expect(try await server.access(of: first)["pro"] != nil)
+        }
+    }
+
+    /// The plan gives 50 coins for each year.
+    @Test(
+        "Whose plan it was before restores what they bought again signed out, with its coins",
+        arguments: [TollgateCore.Catalog.Ownership.keep, .share, .transfer],
+        [true, false]
+    )
+    func restoredByWhoHadItBefore(
+        _ ownership: TollgateCore.Catalog.Ownership,
+        _ hadAToken: Bool
+    ) async throws {
+        try await TestServer.run(catalog: { $0.ownership = ownership }) { server in
+            let own = UUID()
+            let ann = try await server.customer("ann", token: own)
+            let account = try await server.appStore.createCustomer()
+            let first = try await server.appStore.buy(
+                "com.example.app.pro.yearly",
+                customer: account.id,
+                appAccountToken: hadAToken ? own.uuidString.lowercased() : nil
+            )
+            try await server.deliverNotifications()
+            let bought = try await server.present(first.jws, session: server.session(of: ann))
+            #expect(bought.status == 200)
+            try await server.appStore.cancel(first.originalTransactionID)
+            try await server.pass(days: 400)
+            #expect(try await server.access(of: ann).isEmpty)
+            // Signed out; the secret goes with the phone.
+            let again = try await server.appStore.buy(
+                "com.example.app.pro.yearly",
+                customer: account.id,
+                appAccountToken: Self.token
+            )
+            try await server.deliverNotifications()
+            #expect(again.originalTransactionID == first.originalTransactionID)
+            let restored = try await server.present(
+                again.jws,
+                mode: "restored",
+                session: server.session(of: ann)
+            )
+            #expect(restored.status == 200)
+            #expect(try await server.access(of: ann)["pro"] != nil)
+            let coins = try await server.get("/v1/customers/\(ann)/coins")
+            #expect(coins.json["balance"].integer == 100)
+        }
+    }
+
+    @Test("What is only shown by whose plan it was before waits for the secret")
+    func shownByWhoHadItBefore() async throws {
+        try await TestServer.run { server in
+            let own = UUID()
+            let ann = try await server.customer("ann", token: own)
+            let account = try await server.appStore.createCustomer()
+            let first = try await server.appStore.buy(
+                "com.example.app.pro.monthly",
+                customer: account.id,
+                appAccountToken: own.uuidString.lowercased()
+            )
+            try await server.appStore.cancel(first.originalTransactionID)
+            try await server.pass(days: 40)
+            let again = try await server.appStore.buy(
+                "com.example.app.pro.monthly",
+                customer: account.id,
+                appAccountToken: Self.token
+            )
+            try await server.deliverNotifications()
+            _ = try await server.present(
+                again.jws,
+                mode: "observed",
+                session: server.session(of: ann)
+            )
+            let buyer = try await server.customer()
+            #expect(try await claim(server, buyer).json["purchases"].array?.count == 1)
+            #expect(try await server.access(of: buyer)["pro"] != nil)
+            #expect(try await server.access(of: ann).isEmpty)
         }
     }
 

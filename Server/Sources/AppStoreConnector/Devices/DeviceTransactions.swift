@@ -64,14 +64,16 @@ public struct DeviceTransactions: Sendable {
             of: .appStore
         )
         guard receipt != .parked else { throw Self.keptAside }
-        if let customer, try await !context.records.holds(customer, key),
-            try await !claimVisitors(transaction, mode, for: customer, about: key)
-        {
-            throw Refusal(
-                409,
-                "owned_elsewhere",
-                "This purchase belongs to another customer; the ownership policy of the catalog decides that."
-            )
+        if let customer {
+            // First: who had the purchase in the past may have bought it again signed out.
+            try await claimVisitors(transaction, mode, for: customer)
+            guard try await context.records.holds(customer, key) else {
+                throw Refusal(
+                    409,
+                    "owned_elsewhere",
+                    "This purchase belongs to another customer; the ownership policy of the catalog decides that."
+                )
+            }
         }
         if let customer, mode == .restored, receipt == .recorded {
             try await tellWhoRestored(transaction, customer, about: key)
@@ -91,29 +93,24 @@ public struct DeviceTransactions: Sendable {
     )
 
     /// Gives what was bought signed out to who restores it, where nobody has shown its secret: the secret
-    /// may be lost with a device (RULES §8).
-    ///
-    /// - Returns: whether the purchase is the customer's now.
+    /// may be lost with a device (RULES §8). Of two who restore it at once the first has it.
     private func claimVisitors(
         _ transaction: AppStore.Transaction,
         _ mode: Claim.Mode,
-        for customer: Customer.ID,
-        about key: Purchase.Key
-    ) async throws -> Bool {
+        for customer: Customer.ID
+    ) async throws {
         // Not a family member's: the buyer may still sign in.
         guard mode != .observed, transaction.inAppOwnershipType == .purchased,
             let uuid = transaction.appAccountToken, VisitorToken.isOne(uuid)
-        else { return false }
+        else { return }
         let token = uuid.uuidString.lowercased()
-        guard try await context.records.profile(alias: .token(token)) == nil else { return false }
+        guard try await context.records.profile(alias: .token(token)) == nil else { return }
         try await context.records.register(
             context.profile(of: customer),
             also: [.token(token)],
             dedupeKey: RowKey("visitor token", token, customer.rawValue),
             at: await context.clocks.now()
         )
-        // Of two who restore it at once the first has it.
-        return try await context.records.holds(customer, key)
     }
 
     /// A key that differs for each restore of a purchase; empty where only the first restore counts.
