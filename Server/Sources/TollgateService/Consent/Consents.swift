@@ -112,10 +112,8 @@ public struct Consents: Sendable {
                 param: "age"
             )
         }
+        guard !ages.isKnown(age) else { return }
         age.statedAt = nil
-        var known = ages.newest(like: age)
-        known?.statedAt = nil
-        guard age != known else { return }
         try await requireFew(customer, "age") { $0.age != nil }
         try await journal(ConsentStatement(age: age), of: customer, named: "age")
     }
