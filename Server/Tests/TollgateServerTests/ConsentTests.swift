@@ -308,6 +308,26 @@ struct ConsentTests {
         }
     }
 
+    @Test("Ten own words a day keep no guardian's from being heard")
+    func guardianAfterTen() async throws {
+        try await TestServer.run { server in
+            let session = try await server.session(of: try await server.customer())
+            func say(_ age: String) async throws -> Answer {
+                try await server.post("/v1/consents", as: session, "{\"age\":{\(age)}}")
+            }
+            for age in 20..<30 { #expect(try await say("\"at_least\":\(age)").status == 200) }
+            #expect(try await say(#""at_least":13"#).status == 429)
+            for below in 14..<24 {
+                let declared = "\"at_least\":13,\"below\":\(below),\"declaration\":\"guardian_declared\""
+                #expect(try await say(declared).json["age"]["below"].integer == Int64(below))
+            }
+            let eleventh = try await say(
+                #""at_least":13,"below":16,"declaration":"guardian_declared""#
+            )
+            #expect(eleventh.status == 429)
+        }
+    }
+
     @Test(
         "What is refused beside a withdrawn consent does not keep it from being recorded",
         arguments: [

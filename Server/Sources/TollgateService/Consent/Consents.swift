@@ -71,8 +71,8 @@ public struct Consents: Sendable {
     /// A parental consent that is withdrawn is recorded first, whatever is refused of the rest.
     ///
     /// - Throws: refusals 400 for a document or version that no catalog of this server ever had, or
-    ///   an age that nobody has; 409 `age_declared`; 429 for the eleventh age, or the eleventh parental
-    ///   consent, within a day.
+    ///   an age that nobody has; 409 `age_declared`; 429 for the eleventh age by the customer's own word, the
+    ///   eleventh that others declared, or the eleventh parental consent, within a day.
     public func record(
         _ request: API.ConsentsRequest,
         of customer: Customer.ID
@@ -114,7 +114,8 @@ public struct Consents: Sendable {
         }
         guard !ages.isKnown(age) else { return }
         age.statedAt = nil
-        try await requireFew(customer, "age") { $0.age != nil }
+        // Apart: the customer's own words keep no guardian's from being heard.
+        try await requireFew(customer, "age") { $0.age?.isOwnWord == age.isOwnWord }
         try await journal(ConsentStatement(age: age), of: customer, named: "age")
     }
 
