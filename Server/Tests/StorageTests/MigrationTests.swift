@@ -73,6 +73,19 @@ import TollgateSimulation
         await driver.close()
     }
 
+    @Test(arguments: Backend.allCases)
+    func aPassingErrorIsNoEmptyDatabase(_ backend: Backend) async throws {
+        let driver = try await backend.open(migrated: false)
+        try await driver.migrate(Self.steps)
+        let passing = await #expect(throws: StorageError.self) {
+            try await RecordStore(UnreadableDriver(driver: driver))
+        }
+        #expect(passing?.message == "a passing error")
+        // Nothing was made beside what is there.
+        try await driver.requireSchema(Self.steps)
+        await driver.close()
+    }
+
     @Test func serversThatStartTogetherOnPostgreSQLMigrateOnce() async throws {
         let database = try Backend.postgres.makeDatabase()
         let drivers = try (0..<4).map { _ in try database.open() }
@@ -102,4 +115,33 @@ import TollgateSimulation
         #expect(ids == ids.sorted() && Set(ids).count == 3)
         await driver.close()
     }
+}
+
+/// A database whose reads fail.
+private struct UnreadableDriver: StorageDriver {
+    let driver: any StorageDriver
+
+    var dialect: Dialect { driver.dialect }
+
+    @discardableResult
+    func write<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R
+    ) async throws -> R {
+        try await driver.write(body)
+    }
+
+    func read<R: Sendable>(
+        _ body: @escaping @Sendable (any StorageConnection) throws -> R
+    ) async throws -> R {
+        throw StorageError(.other, "a passing error")
+    }
+
+    func readNow(
+        _ sql: String,
+        _ parameters: [SQLValue]
+    ) async throws(StorageError) -> [Row] {
+        throw StorageError(.other, "a passing error")
+    }
+
+    func close() async { await driver.close() }
 }

@@ -17,6 +17,8 @@ public struct Dialect: Hashable, Sendable {
     public var keyedTableOptions: String
     /// Taken first by a migration, so that servers that start together migrate one after the other.
     var migrationLock: String?
+    /// Answers a row if there is a table `schema_version`.
+    var versionTableQuery: String
     /// Taken first by every batch where several servers write: alone by one that adopts a catalog,
     /// with the others by one that evaluates purchases by it.
     var catalogLock: (alone: String, withOthers: String)? {
@@ -37,7 +39,9 @@ public struct Dialect: Hashable, Sendable {
         serial: "INTEGER",
         tableOptions: "STRICT",
         keyedTableOptions: "STRICT, WITHOUT ROWID",
-        migrationLock: nil
+        migrationLock: nil,
+        versionTableQuery:
+            "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_version'"
     )
 
     /// PostgreSQL, from 12.
@@ -50,7 +54,8 @@ public struct Dialect: Hashable, Sendable {
         tableOptions: "",
         keyedTableOptions: "",
         // An arbitrary number, the same in every version of this program.
-        migrationLock: "SELECT pg_advisory_xact_lock(7310591)"
+        migrationLock: "SELECT pg_advisory_xact_lock(7310591)",
+        versionTableQuery: "SELECT 1 WHERE to_regclass('schema_version') IS NOT NULL"
     )
 
     /// `statement` with `{blob}`, `{integer}`, `{serial}`, `{table}` and `{keyed_table}` filled in.

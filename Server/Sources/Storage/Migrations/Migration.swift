@@ -79,13 +79,10 @@ extension StorageDriver {
     }
 
     private func hasSchema() async throws -> Bool {
-        do {
-            return try await read { connection in
-                try !connection.query("SELECT 1 FROM schema_version LIMIT 1").isEmpty
-            }
-        } catch let error as StorageError where error.kind == .other {
-            // There is no such table.
-            return false
+        try await read { connection in
+            // A failed query could be any passing error, so the catalogue of tables is asked first.
+            guard try !connection.query(dialect.versionTableQuery).isEmpty else { return false }
+            return try !connection.query("SELECT 1 FROM schema_version LIMIT 1").isEmpty
         }
     }
 
@@ -94,14 +91,12 @@ extension StorageDriver {
     ///
     /// Throws `.schema` if it is older, newer or another.
     public func requireSchema(_ migrations: [Migration] = Schema.migrations) async throws {
-        let version: Int
-        do {
-            version = try await read { try applied($0, of: migrations) }
-        } catch let error as StorageError where error.kind == .other {
-            throw StorageError(
-                .schema,
-                "there is no schema here yet; start the server once (\(error.message))"
-            )
+        let version: Int? = try await read { connection in
+            guard try !connection.query(dialect.versionTableQuery).isEmpty else { return nil }
+            return try applied(connection, of: migrations)
+        }
+        guard let version else {
+            throw StorageError(.schema, "there is no schema here yet; start the server once")
         }
         guard version == migrations.count else {
             throw StorageError(
