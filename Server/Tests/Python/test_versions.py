@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 from keys import key
-from tollgate_world import BINARY, ROOT, SECRET, Server
+from tollgate_world import BINARY, ROOT, SECRET, Server, postgres
 
 # Each opens the database; those that only read refuse another version, too.
 COMMANDS = [
@@ -78,6 +78,48 @@ def test_a_new_engine_derives_beside_the_database_and_leaves_nothing_there(place
     assert not left.exists()
     assert tollgate(place, "staff", "add", "ann").returncode == 0
     assert tollgate(place, "rebuild", "--verify").returncode == 0
+
+
+def test_what_an_operator_keeps_under_the_name_of_the_scratch_folder_stays(place):
+    changed(place, ("UPDATE meta SET value = ? WHERE name = 'engine'", [b"1"]))
+    kept = place.parent / "live.sqlite.upgrade"
+    for make in (lambda: kept.write_text("notes"), lambda: (kept.mkdir(), (kept / "notes").write_text("notes"))):
+        make()
+        ended = tollgate(place, "serve", TOLLGATE_LISTEN="127.0.0.1:0")
+        assert ended.returncode == 1 and f"{kept} is in the way" in ended.stderr, ended.stderr
+        note = kept if kept.is_file() else kept / "notes"
+        assert note.read_text() == "notes"
+        note.unlink()
+    kept.rmdir()
+    Server(f"sqlite:{place}").stop()
+    assert not kept.exists()
+
+
+def test_what_a_killed_upgrade_left_beside_postgresql_is_cleared(tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with postgres(tmp_path) as location:
+        Server(location).stop()
+
+        def serve():
+            subprocess.run(
+                ["psql", "-q", location, "-c", "UPDATE meta SET value = '1' WHERE name = 'engine'"], check=True)
+            return subprocess.Popen(
+                [BINARY, "serve"], stdout=subprocess.PIPE, text=True,
+                env=os.environ | {
+                    "TOLLGATE_DATABASE": location, "TOLLGATE_CATALOG": str(ROOT / "catalog.yaml"),
+                    "TOLLGATE_LISTEN": "127.0.0.1:0", "TOLLGATE_SECRET_KEY": SECRET,
+                    "TOLLGATE_PUBLISHABLE_KEY": key("pk", "versions"), "TMPDIR": str(scratch)})
+
+        with serve() as killed:
+            while killed.poll() is None and not list(scratch.glob("tollgate-engine-*")):
+                pass
+            killed.kill()
+        # However far it came, the next one leaves nothing.
+        with serve() as server:
+            assert "listening on" in server.stdout.readline()
+            assert not list(scratch.iterdir())
+            server.terminate()
 
 
 def test_a_command_has_the_servers_catalog_or_none(place):

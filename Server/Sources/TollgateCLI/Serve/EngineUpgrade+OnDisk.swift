@@ -1,33 +1,23 @@
-import Foundation
 import Logging
 import Storage
-import StorageSQLite
 import TollgateCore
 
 extension EngineUpgrade.Means {
     /// Derives again in a file beside the database, and logs what came of it.
     ///
-    /// - Parameter database: the file of a SQLite database; `nil`: the scratch folder is used.
+    /// Beside PostgreSQL the scratch folder is used.
     static func onDisk(
-        beside database: String?,
+        beside database: DatabaseLocation,
         now: @escaping @Sendable () async -> Instant,
         logger: Logger
     ) -> EngineUpgrade.Means {
-        // Beside a file, whose only server this is, always the same name: what a server left that was
-        // killed does not pile up. Elsewhere a new one, since it may be another server's.
-        let folder =
-            database.map { URL(fileURLWithPath: $0 + ".upgrade") }
-            ?? ScratchFolder.parent
-            .appendingPathComponent("tollgate-engine-\(UUID().uuidString)")
+        let folder = UpgradeFolder(of: database)
         return EngineUpgrade.Means(
             openScratch: {
                 logger.notice("the engine is new: everything derived is derived again")
-                if FileManager.default.fileExists(atPath: folder.path) {
-                    try FileManager.default.removeItem(at: folder)
-                }
-                return try StorageSQLite(path: folder.appendingPathComponent("next.sqlite").path)
+                return try folder.open()
             },
-            discardScratch: { try? FileManager.default.removeItem(at: folder) },
+            discardScratch: { folder.discard() },
             now: now,
             randomBytes: RunningServer.randomBytes,
             progress: { done, all in

@@ -45,7 +45,7 @@ struct RunningServer: Sendable {
         let store = try await RecordStore(
             driver,
             upgrade: upgrades
-                ? .onDisk(beside: database.sqlitePath, now: { await clocks.now() }, logger: logger)
+                ? .onDisk(beside: database, now: { await clocks.now() }, logger: logger)
                 : nil
         )
         // Before anything is written: a server with the wrong key must not begin.
