@@ -220,6 +220,33 @@ import TollgateAPI
         #expect(try await app.keys() == [])
     }
 
+    @Test func aVisitorsPurchaseWaitsForItsClaimWhichIsTriedAgain() async throws {
+        let app = TestApp()
+        app.signIn(nil)
+        let token = VisitorPurchases(client: app.billing.client).accountToken()
+        let payload = Base64URL.encode(DeviceEvaluationTests.transaction(token: token))
+        let finished = Locked(0)
+        let transaction = SignedTransaction(id: 1, jwsRepresentation: "e30.\(payload).c2ln") {
+            finished.withLock { $0 += 1 }
+        }
+        app.server.mood(.answers(503, .storageUnavailable), on: .checkoutClaims)
+        app.signIn("cus_ada")
+        let error = await billingError {
+            try await app.delivery.deliver(transaction, mode: .observed)
+        }
+        await app.settled()
+        // Only shown, it would be refused for good.
+        #expect(error?.isTemporary == true && finished.withLock { $0 } == 0)
+        #expect(app.server.world.withLock { $0.submitted }.isEmpty)
+        app.server.mood(nil, on: .checkoutClaims)
+        while app.pauses.count == 0 { await Task.yield() }
+        app.pauses.elapse()
+        while finished.withLock({ $0 }) == 0 { await Task.yield() }
+        let claimed = app.server.world.withLock { $0.claimed }
+        #expect(claimed.map(VisitorPurchases.accountToken) == [token])
+        #expect(app.server.world.withLock { $0.submitted.map(\.mode) } == [.observed])
+    }
+
     @Test func aVisitorsPurchaseIsKnownToTheServerAndFinishedAtSignIn() async throws {
         let (phone, app) = phone()
         let finished = Locked(0)

@@ -1,4 +1,5 @@
 import Foundation
+internal import TollgateAPI
 
 /// A transaction as StoreKit gives it, without StoreKit.
 struct SignedTransaction: Sendable {
@@ -26,4 +27,11 @@ struct SignedTransaction: Sendable {
 
     /// Tells this statement from others about the same transaction, such as its refund.
     var signature: String { String(jwsRepresentation.suffix(86)) }
+
+    /// The account token that it bears.
+    var accountToken: UUID? {
+        let parts = jwsRepresentation.split(separator: ".")
+        guard parts.count == 3, let payload = Base64URL.decode(parts[1]) else { return nil }
+        return StoreKitIntake.purchase(in: StoreKitStatement(transaction: payload))?.token
+    }
 }

@@ -271,6 +271,9 @@ struct TransactionDelivery: Sendable {
         var mode = key.mode
         if mode == .observed {
             mode = claims.mode(of: key.claimed, by: customer) ?? .observed
+            if mode == .observed {
+                try await VisitorPurchases(client: client).claim(before: transaction, for: customer)
+            }
         } else {
             claims.keep(key.claimed, mode, of: customer, at: client.now())
         }

@@ -79,30 +79,50 @@ struct VisitorPurchases: Sendable {
         }
         var hasPurchases = false
         for secret in mine {
-            do {
-                let claim = try await client.customerCall(API.CheckoutClaim.self) { session in
-                    guard session.customer == customer else {
-                        throw BillingSDKError.unauthenticated
-                    }
-                    return try client.request(
-                        "POST",
-                        APIPath.checkoutClaims.path,
-                        key: session.clientSecret,
-                        body: API.CheckoutClaimRequest(secret: secret)
-                    )
-                }
-                hasPurchases = hasPurchases || !claim.purchases.isEmpty
-                end(secret, of: customer)
-            } catch BillingSDKError.requestRefused(let status, let code, _)
-                where HTTPResponse.isFinal(status, APIError.Code(rawValue: code))
-            {
-                // Somebody else has claimed it.
-                end(secret, of: "")
-            } catch {
-                // The next foreground, sign-in or launch claims it.
-            }
+            // Where it fails, the next foreground, sign-in or launch claims it.
+            if (try? await claim(secret, for: customer)) == true { hasPurchases = true }
         }
         if hasPurchases { _ = try? await client.activeEntitlements(forceRefresh: true) }
+    }
+
+    /// Claims what a transaction of `customer`'s device is of, where that has not succeeded yet: only shown it
+    /// would be refused for good, and finished.
+    ///
+    /// - Throws: what keeps the server from hearing the claim; the transaction waits for the next try.
+    func claim(before transaction: SignedTransaction, for customer: String) async throws {
+        guard let token = transaction.accountToken,
+            let secret = secrets.first(where: {
+                $0.token == token && !$0.secret.isEmpty
+                    && ($0.customer == nil || $0.customer == customer)
+            })?.secret
+        else { return }
+        _ = try await claim(secret, for: customer)
+    }
+
+    /// - Returns: whether anything has been bought under the secret.
+    /// - Throws: what keeps the server from hearing it.
+    private func claim(_ secret: String, for customer: String) async throws -> Bool {
+        do {
+            let claim = try await client.customerCall(API.CheckoutClaim.self) { session in
+                guard session.customer == customer else {
+                    throw BillingSDKError.unauthenticated
+                }
+                return try client.request(
+                    "POST",
+                    APIPath.checkoutClaims.path,
+                    key: session.clientSecret,
+                    body: API.CheckoutClaimRequest(secret: secret)
+                )
+            }
+            end(secret, of: customer)
+            return !claim.purchases.isEmpty
+        } catch BillingSDKError.requestRefused(let status, let code, _)
+            where HTTPResponse.isFinal(status, APIError.Code(rawValue: code))
+        {
+            // Somebody else has claimed it.
+            end(secret, of: "")
+            return false
+        }
     }
 
     /// The server knows whose it is; a token that the App Store has stays theirs on this device.
