@@ -33,6 +33,17 @@ struct RecentSharesTests {
         )
     }
 
+    @Test("Until the figures of all purchases are derived, they are incomplete")
+    func incomplete() async throws {
+        try await TestServer.run { server in
+            _ = try await Self.buy("pro.monthly", server)
+            try await server.deliverNotifications()
+            #expect(try await FigureDerivation.isIncomplete(in: server.tollgate.store))
+            _ = try await Self.shares(server)
+            #expect(try await !FigureDerivation.isIncomplete(in: server.tollgate.store))
+        }
+    }
+
     @Test(
         "Refunds of the seven days before today are counted beside the payments of these days",
         arguments: Backend.allCases

@@ -12,31 +12,57 @@ struct FigureChecks {
     /// Of fewer payments or subscriptions a share says nothing.
     private static let fewest: Int64 = 20
 
-    /// Nothing where the database does not answer: its own check says so.
+    private static let differencesCheck = "figures.differences"
+    private static let refundsCheck = "figures.refunds"
+    private static let churnCheck = "figures.churn"
+
     func all(over client: HTTPClient) async -> [Finding] {
         let environment = settings.configuration.defaultEnvironment
         let now = await settings.clock.now(over: client)()
         let bounds = settings.alerts?.bounds
-        let found = try? await database.read { records -> [Finding] in
-            var findings = [
-                differences(try await Accounts.unexplained(in: environment, of: records))
-            ]
-            let shares = RecentShares(records, in: environment, at: now)
-            if let bound = bounds?.refundPercent {
-                findings.append(refunds(try await shares.refunds(), bound))
+        let judged: [String] =
+            (bounds?.refundPercent == nil ? [] : [Self.refundsCheck])
+            + (bounds?.churnPercent == nil ? [] : [Self.churnCheck])
+        do {
+            return try await database.read { records -> [Finding] in
+                var findings = [
+                    differences(try await Accounts.unexplained(in: environment, of: records))
+                ]
+                guard try await !FigureDerivation.isIncomplete(in: records) else {
+                    return findings
+                        + judged.map {
+                            .undecided($0, "The figures of reports are being derived; ask again later.")
+                        }
+                }
+                let shares = RecentShares(records, in: environment, at: now)
+                if let bound = bounds?.refundPercent {
+                    findings.append(refunds(try await shares.refunds(), bound))
+                }
+                if let bound = bounds?.churnPercent {
+                    findings.append(churn(try await shares.churn(), bound))
+                }
+                return findings
             }
-            if let bound = bounds?.churnPercent {
-                findings.append(churn(try await shares.churn(), bound))
-            }
-            return findings
+        } catch {
+            // Beside a server the database's own check says what is the matter.
+            guard case .ofServer = database else { return [] }
+            let failure = Finding.failed(
+                "figures",
+                "The figures could not be read: \(PlainWords.of(error))",
+                "If it stays so, look at the database and the server's log."
+            )
+            return [failure]
+                + ([Self.differencesCheck] + judged).map {
+                    .undecided($0, "The figures could not be read.")
+                }
         }
-        return found ?? []
     }
 
     private func differences(_ count: Int?) -> Finding {
-        let check = "figures.differences"
+        let check = Self.differencesCheck
         switch count {
-        case nil: return .skipped(check, "No report of a store has been compared yet.")
+        // An earlier version may have kept its own in another form.
+        case nil: return .undecided(check, "No report of a store has been compared yet.")
         case 0?: return .ok(check, "Every difference from the stores' reports is explained.")
         case let count?:
             return .failed(
@@ -51,7 +77,7 @@ struct FigureChecks {
         judge(
             share,
             bound,
-            "figures.refunds",
+            Self.refundsCheck,
             "refunds beside \(share.whole) payments in the last seven days",
             "tollgate report refunds --group product shows of what; the dashboard shows of whom."
         )
@@ -61,7 +87,7 @@ struct FigureChecks {
         judge(
             share,
             bound,
-            "figures.churn",
+            Self.churnCheck,
             "of \(share.whole) subscriptions ended in the last thirty days",
             "tollgate report churn --group product shows which; tollgate report events shows why."
         )

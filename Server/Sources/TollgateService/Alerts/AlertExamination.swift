@@ -28,10 +28,14 @@ struct AlertExamination: Codable, Hashable, Sendable {
     /// Takes in the findings of a check-up.
     mutating func take(_ findings: [Finding], at wall: Instant) {
         let before = Set(failed.map(\.check))
-        failed = findings.filter {
+        let undecided = Set(findings.filter(\.isUndecided).map(\.check))
+        let broken = findings.filter {
             $0.state == .failed && !Self.elsewhere.contains($0.check)
         }
-        confirmed = failed.filter { before.contains($0.check) }
+        failed = broken + failed.filter { undecided.contains($0.check) }
+        confirmed =
+            broken.filter { before.contains($0.check) }
+            + confirmed.filter { undecided.contains($0.check) }
         asked = wall
     }
 }

@@ -17,6 +17,12 @@ public struct Finding: Codable, Hashable, Sendable {
     public var sentence: String
     /// The remedy; `nil` if there is nothing to do.
     public var remedy: String?
+    /// It could not be judged at the moment: what was found before holds.
+    var isUndecided = false
+
+    private enum CodingKeys: String, CodingKey {
+        case check, state, sentence, remedy
+    }
 
     public static func ok(_ check: String, _ sentence: String) -> Finding {
         Finding(check: check, state: .ok, sentence: sentence, remedy: nil)
@@ -34,5 +40,12 @@ public struct Finding: Codable, Hashable, Sendable {
 
     public static func skipped(_ check: String, _ sentence: String) -> Finding {
         Finding(check: check, state: .skipped, sentence: sentence, remedy: nil)
+    }
+
+    /// What cannot be judged at the moment: an alarm about it goes on.
+    public static func undecided(_ check: String, _ sentence: String) -> Finding {
+        var finding = skipped(check, sentence)
+        finding.isUndecided = true
+        return finding
     }
 }

@@ -61,6 +61,17 @@ public struct FigureDerivation: Sendable {
         return max(place.sweep == nil ? 0 : 1, end - place.journal)
     }
 
+    /// Whether figures of whole days may be missing: they are derived anew, or more than a step behind.
+    package static func isIncomplete(in store: RecordStore) async throws -> Bool {
+        guard let place = try await readPlace(in: store)?.place, place.version >= Reports.version
+        else { return true }
+        return try await place.sweep != nil
+            || store.figures.journalEnd() - place.journal > stepLength
+    }
+
+    /// The rows of the journal that a step takes in.
+    public static let stepLength: Int64 = 250
+
     /// Whether a newer program keeps the figures.
     func isLeftToOthers() async throws -> Bool {
         (try await Self.readPlace(in: store)?.place.version ?? 0) > Reports.version
@@ -68,7 +79,7 @@ public struct FigureDerivation: Sendable {
 
     /// One step: takes in at most `limit` rows of the journal, and where that is all of them, as
     /// many purchases of those that are gone through again.
-    public func follow(limit: Int64 = 250, now: Instant) async throws -> Progress {
+    public func follow(limit: Int64 = stepLength, now: Instant) async throws -> Progress {
         let kept = try await Self.readPlace(in: store)
         if let kept, kept.place.version != Reports.version {
             // While servers are being replaced, both versions run for a while. Only the newer one

@@ -129,6 +129,23 @@ struct AlertExaminationTests {
         #expect(examination.confirmed.isEmpty)
     }
 
+    @Test("What cannot be judged at the moment is as it was found last")
+    func undecided() {
+        let undecided = Finding.undecided("stripe.key", "Ask again later.")
+        var examination = AlertExamination()
+        examination.take([Self.broken], at: Self.start)
+        examination.take([undecided], at: Self.at(minute: 10))
+        #expect(examination.confirmed.isEmpty)
+        examination.take([Self.broken], at: Self.at(minute: 20))
+        #expect(examination.confirmed == [Self.broken])
+        examination.take([undecided], at: Self.at(minute: 80))
+        #expect(examination.confirmed == [Self.broken])
+        examination.take([Self.fine], at: Self.at(minute: 140))
+        #expect(examination.confirmed.isEmpty)
+        examination.take([undecided], at: Self.at(minute: 200))
+        #expect(examination.confirmed.isEmpty)
+    }
+
     @Test("It is asked each hour, and after ten minutes where something failed for the first time")
     func pauses() {
         var examination = AlertExamination()
