@@ -90,7 +90,7 @@ mapfile -t found < <(ldd "$binary" | sed -n 's|.* => \(/.*\)/[^/]* (.*|-l\1|p' |
     >"$work/depends" 2>"$work/depends.log" || { cat "$work/depends.log" >&2; exit 1; }
 depends="$(sed -n 's/^shlibs:Depends=//p' "$work/depends")"
 architecture="$(dpkg --print-architecture)"
-for script in postinst prerm postrm; do
+for script in preinst postinst prerm postrm; do
     install -m 755 "scripts/package/debian/$script" "$root/DEBIAN/$script"
 done
 sed -e "s/@VERSION@/$version/" -e "s/@ARCHITECTURE@/$architecture/" -e "s/@DEPENDS@/$depends/" \

@@ -4,6 +4,7 @@ packages themselves are installed in a root file system without Swift by test_in
 
 import gzip
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -107,6 +108,63 @@ def test_the_keys_that_are_made_at_installation_stand_in_no_command_line(tmp_pat
     settings.write_text(text + "TOLLGATE_LISTEN=127.0.0.1:9000\n")
     assert configure() == text + "TOLLGATE_LISTEN=127.0.0.1:9000\n", "keys are made once"
     assert catalog.read_text() == "products: []\n"
+
+
+@pytest.mark.parametrize("edited", [True, False])
+def test_a_catalog_that_was_a_conffile_outlives_a_purge(tmp_path, edited):
+    for program in ("dpkg-deb", "dpkg", "fakeroot"):
+        needs(program)
+    # Users are not made here.
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("getent", "chown"):
+        (programs / name).write_text("#!/bin/sh\n")
+        (programs / name).chmod(0o755)
+    machine, state = tmp_path / "machine", tmp_path / "machine/var/lib/dpkg"
+    catalog = machine / "etc/tollgate/catalog.yaml"
+    for folder in (state / "info", state / "updates", machine / "usr/share/tollgate"):
+        folder.mkdir(parents=True)
+    (state / "status").write_text("")
+    (machine / "usr/share/tollgate/catalog.yaml").write_text("products: []  # the sample\n")
+    (machine / "usr/share/tollgate/tollgate.env").write_text("")
+
+    def pack(version):
+        tree = tmp_path / version
+        (tree / "DEBIAN").mkdir(parents=True)
+        (tree / "DEBIAN/control").write_text(
+            f"Package: tollgate\nVersion: {version}\nArchitecture: all\nMaintainer: x <x@localhost>\n"
+            "Description: x\n")
+        if version == "1":
+            (tree / "etc/tollgate").mkdir(parents=True)
+            (tree / "etc/tollgate/catalog.yaml").write_text("products: []  # as packed\n")
+            (tree / "DEBIAN/conffiles").write_text("/etc/tollgate/catalog.yaml\n")
+        else:
+            for path in (ROOT / "scripts/package/debian").glob("p*"):
+                script = path.read_text().replace(" /run/systemd/system", f" {tmp_path}/none")
+                for folder in ("/etc/tollgate/", "/etc/tollgate\n", "/usr/share/tollgate/", "/var/lib/tollgate"):
+                    script = re.sub(rf"(?<=[ =<>]){re.escape(folder)}", f"{machine}{folder}", script)
+                (tree / "DEBIAN" / path.name).write_text(script)
+                (tree / "DEBIAN" / path.name).chmod(0o755)
+        assert run("dpkg-deb", "--build", tree, tmp_path / f"{version}.deb").returncode == 0
+        return tmp_path / f"{version}.deb"
+
+    def dpkg(*arguments):
+        done = run(
+            "fakeroot", "dpkg", f"--root={machine}", "--force-script-chrootless", "--force-not-root", *arguments,
+            env=os.environ | {"PATH": f"{programs}:{os.environ['PATH']}"})
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    dpkg("--install", pack("1"))
+    if edited:
+        catalog.write_text("products: []  # the team's own\n")
+    text = catalog.read_text()
+    dpkg("--install", pack("2"))
+    assert catalog.read_text() == text
+    listed = run("dpkg-query", f"--admindir={state}", "-W", "-f", "${Conffiles}", "tollgate")
+    assert listed.stdout.strip() == ""
+    dpkg("--purge", "tollgate")
+    assert catalog.read_text() == text
+    assert {path.name for path in catalog.parent.iterdir()} == {"catalog.yaml", "tollgate.env"}
 
 
 def test_the_settings_of_the_package_are_settings(package):
