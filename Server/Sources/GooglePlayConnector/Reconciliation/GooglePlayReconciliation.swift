@@ -192,7 +192,7 @@ struct GooglePlayReconciliation: Sendable {
         try await context.records.awaited.follow(
             of: .googlePlay,
             // Another name wherever `awaited` changes, so that all purchases are looked at again.
-            cursor: "awaited/google_play/4",
+            cursor: "awaited/google_play/5",
             wall: context.clocks.wall(),
             prolong: prolong
         ) { $0.awaited }
