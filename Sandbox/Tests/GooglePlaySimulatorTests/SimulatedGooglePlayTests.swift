@@ -172,13 +172,14 @@ struct SimulatedGooglePlayTests {
             Issue.record("an object")
             return
         }
-        let changed = members.mapValues { value -> JSON in
+        var changed = members.mapValues { value -> JSON in
             switch value {
             case .bool(let flag): .bool(!flag)
             case .integer(let number): .integer(number + 1)
             default: "never"
             }
         }
+        changed["movedRelease"] = "unread"
         let read = try JSONDecoder().decode(Behaviour.self, from: JSON.object(changed).bytes)
         #expect(JSON(bytes: try JSONEncoder().encode(read)) == .object(changed))
     }
