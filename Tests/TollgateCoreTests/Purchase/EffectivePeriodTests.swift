@@ -440,6 +440,22 @@ struct EffectivePeriodTests {
         #expect(rows == story.rows)
     }
 
+    @Test(
+        "of two plans of one instant, the one that was upgraded later was in use until then",
+        arguments: [("z", "b"), ("b", "z")],
+        [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0]]
+    )
+    func upgradedInOneInstantAndLater(_ ids: (silver: String, gold: String), order: [Int]) {
+        let facts: [Fact] = [
+            .paid(ids.silver, 0, 30, said: 1, upgraded: true),
+            .paid(ids.gold, 0, 365, Shop.yearly, said: 10, upgraded: true),
+            .paid("next", 10, 40),
+        ]
+        let periods = World(order.map { facts[$0] }).records.flatMap(\.effectivePeriods)
+        #expect(periods.map(\.period.id) == [ids.silver, ids.gold, "next"])
+        #expect(periods.map(\.end) == [.day(0), .day(10), .day(40)])
+    }
+
     @Test("each period's buyer is its epoch's")
     func buyers() {
         let facts: [Fact] = [

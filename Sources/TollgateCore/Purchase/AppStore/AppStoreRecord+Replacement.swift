@@ -91,8 +91,8 @@ extension AppStoreRecord {
 }
 
 extension PeriodRecord {
-    /// Orders periods that begin in one instant: what was upgraded comes before what took its place.
-    var placeInInstant: (Int, String) { (upgradedBy == nil ? 1 : 0, period.id) }
+    /// Orders periods that begin in one instant: what was upgraded first comes first.
+    var placeInInstant: (Int64, String) { (upgradedBy?.milliseconds ?? .max, period.id) }
 }
 
 /// What says that a period runs although another purchase took its place.

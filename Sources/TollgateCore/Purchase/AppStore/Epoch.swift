@@ -58,7 +58,7 @@ extension AppStoreRecord {
         return ordered.contains(where: neverBegan) ? ordered.filter { !neverBegan($0) } : ordered
     }
 
-    /// By start; of one instant what was upgraded first, then by id.
+    /// By start; of one instant by when it was upgraded, then by id.
     var orderedPeriods: [PeriodRecord] {
         (periods.contains(where: isRepeated) ? periods.filter { !isRepeated($0) } : periods).inOrder
     }
