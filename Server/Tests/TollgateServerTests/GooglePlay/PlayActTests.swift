@@ -151,7 +151,6 @@ struct PlayActTests {
             #expect(try await world.look(second)["acknowledged"].bool == true)
             #expect(try await world.waiting()["google_play_acknowledgement"] == 1)
             try await world.act("faults", "{}", "PUT")
-            world.server.wall.advance(seconds: 700)
             try await world.settle()
             #expect(try await world.entitlements(of: other) == ["archive", "pro"])
             #expect(try await world.look(second)["acknowledged"].bool == true)
@@ -290,7 +289,6 @@ struct PlayActTests {
             try await world.act("purchases/\(token)/consume")
             for _ in 0..<4 {
                 try await world.settle()
-                world.server.wall.advance(seconds: 700)
             }
             #expect(try await world.waiting().isEmpty)
             #expect(try await world.coins(of: id) == 100)
