@@ -289,6 +289,7 @@ struct PlayActTests {
             try await world.act("purchases/\(token)/consume")
             for _ in 0..<4 {
                 try await world.settle()
+                world.server.wall.advance(seconds: 700)
             }
             #expect(try await world.waiting().isEmpty)
             #expect(try await world.coins(of: id) == 100)
