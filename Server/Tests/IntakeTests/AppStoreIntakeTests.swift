@@ -129,6 +129,24 @@ struct AppStoreTranslatorTests {
         )
     }
 
+    // https://developer.apple.com/documentation/appstoreserverapi/originalpurchasedate
+    @Test(
+        "what is bought once counts from its original purchase, whenever it was restored",
+        arguments: [
+            ("Non-Consumable", true), ("Non-Renewing Subscription", true), ("Consumable", true),
+            ("Auto-Renewable Subscription", false),
+        ]
+    )
+    func restored(_ type: String, isBoughtOnce: Bool) throws {
+        let (_, period) = try #require(
+            try Self.period([
+                "type": "\"\(type)\"", "originalPurchaseDate": "1752214000000",
+                "expiresDate": isBoughtOnce ? nil : "1762582000000",
+            ])
+        )
+        #expect(period.start.milliseconds == (isBoughtOnce ? 1_752_214_000_000 : 1_759_990_000_000))
+    }
+
     @Test("terms: what ends, waits or is tolerated")
     func terms() throws {
         let renewalInfo = Self.renewalInfo([

@@ -120,7 +120,7 @@ extension Paid {
     func json(signed: Double) -> [String: Any] {
         var json: [String: Any] = [
             "transactionId": id, "originalTransactionId": original, "bundleId": Counter.bundleID,
-            "productId": product, "purchaseDate": ms(from), "originalPurchaseDate": ms(0),
+            "productId": product, "purchaseDate": ms(from), "originalPurchaseDate": ms(from),
             "quantity": 1, "type": type,
             "inAppOwnershipType": family ? "FAMILY_SHARED" : "PURCHASED",
             "signedDate": ms(signed), "environment": "Sandbox", "storefront": "USA",

@@ -153,13 +153,15 @@ public enum AppStoreTranslator {
             application: bundleID,
             id: names.original
         )
+        // A restore may date anew what is bought once (RULES §2.8).
+        let first = kind == .autoRenewable ? nil : transaction.originalPurchaseDate
         let period = Period(
             // Of everything else a restore may make a new transaction id, and a pass lasts once.
             id: kind == .autoRenewable ? names.period ?? names.transaction : names.original,
             transactionID: names.transaction,
             product: product,
             kind: kind,
-            start: Instant(milliseconds: purchased),
+            start: Instant(milliseconds: min(purchased, first ?? purchased)),
             end: transaction.expiresDate.map { Instant(milliseconds: $0) },
             revoked: transaction.revocationDate.map { Instant(milliseconds: $0) },
             revokedShare: transaction.revocationPercentage,
