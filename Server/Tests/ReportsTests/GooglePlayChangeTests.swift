@@ -233,6 +233,37 @@ struct GooglePlayChangeTests {
         #expect(periods.map(\.end) == [.day(31)])
     }
 
+    // "The token provided to the user's device when the subscription or item was purchased", of an order,
+    // may be either of the two.
+    // https://developers.google.com/android-publisher/api-ref/rest/v3/orders
+    @Test(
+        "an order that a change keeps is one sale of the token that bought it, whichever was read under",
+        arguments: [["B"], ["A"], ["B", "A"]]
+    )
+    func keptOrder(_ readUnder: [String]) async throws {
+        let facts =
+            [
+                Self.read("B", on: 10, linked: "A", [("silver", "GPA.A", 31), ("gold", nil, nil)]),
+                Self.read("A", on: 0, [("silver", "GPA.A", 31)]),
+            ]
+            + readUnder.map {
+                Self.order("GPA.A", of: $0, "silver", from: 0, to: 31, charged: 10, listed: 10)
+            }
+        for order in [facts, facts.reversed()] {
+            let store = try await RecordStore(Backend.sqlite.makeDatabase().open())
+            try await store.adopt(Self.catalog, at: .day(-1000))
+            for (number, fact) in order.enumerated() {
+                _ = try await store.submit(.message(number, fact))
+            }
+            let first = try #require(try await store.record(of: Self.key("A")))
+            let second = try #require(try await store.record(of: Self.key("B")))
+            await store.driver.close()
+            #expect(Self.rows(first).sales.map(\.payment) == ["GPA.A"])
+            #expect(Self.rows(first).periods.map(\.effectiveEnd) == [.day(31)])
+            #expect(Self.rows(second).sales.isEmpty && Self.rows(second).periods.isEmpty)
+        }
+    }
+
     // https://developer.android.com/google/play/billing/subscriptions#defer
     @Test("a charge that the developer defers ends no period")
     func deferred() {

@@ -16,9 +16,11 @@ public struct GooglePlayRows: StoreRows {
     ) rethrows {
         guard let play = purchase.googlePlay else { return }
         let buyer = try customer(purchase.buyers.first ?? [])
-        let orders = play.orders.map(\.value).filter(\.isPaid).sorted {
-            ($0.charged, $0.id) < ($1.charged, $1.id)
-        }
+        // An order that the purchase before this one has, too, is a sale of that one.
+        let inherited = play.inheritedOrders ?? []
+        let orders = play.orders.map(\.value).filter {
+            $0.isPaid && !inherited.contains($0.id)
+        }.sorted { ($0.charged, $0.id) < ($1.charged, $1.id) }
         var periods: [Reports.PaidPeriod] = []
         var kept: [String: GooglePlayKeptPeriod] = [:]
         for order in orders {

@@ -34,7 +34,7 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
     public private(set) var successors: [Successor]?
     /// Orders that a purchase before this one has, too, sorted; `nil`: none.
     ///
-    /// Their coins are credited there (RULES §18.5).
+    /// Their coins are credited there (RULES §18.5), and they are sales of there.
     public private(set) var inheritedOrders: [String]?
     /// Failed renewals, for figures about the past; `nil`: none failed.
     public private(set) var failures: BillingFailures?
@@ -129,7 +129,7 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
     // MARK: - Purchases that continue one another (RULES §18.3)
 
     /// Notes that another token replaces or continues this one, which of its periods go on there, and
-    /// which of its orders are voided there.
+    /// what is said there of its orders.
     mutating func join(_ successor: Successor, from other: GooglePlayRecord?) {
         var known = (successors ?? []).filter { $0.id != successor.id }
         let before = (successors ?? []).first { $0.id == successor.id }
@@ -138,7 +138,12 @@ public struct GooglePlayRecord: Hashable, Codable, Sendable {
         if let other { joined.kept = kept(by: other) } else { joined.kept = before?.kept }
         known.append(joined)
         successors = known.sorted { $0.id < $1.id }
-        for void in other?.voids ?? [] where creditedOrders.contains(void.value.order) {
+        guard let other else { return }
+        let credited = creditedOrders
+        for order in other.orders where credited.contains(order.value.id) {
+            orders.join(order) { $0.id }
+        }
+        for void in other.voids where credited.contains(void.value.order) {
             voids.join(void) { $0.place }
         }
     }
