@@ -455,7 +455,10 @@ final class TestApp: Sendable {
 }
 
 /// The error that `body` throws, as the SDK's own.
-func billingError(_ body: () async throws -> some Sendable) async -> BillingSDKError? {
+func billingError(
+    isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> some Sendable
+) async -> BillingSDKError? {
     do {
         _ = try await body()
         return nil

@@ -198,7 +198,7 @@ EMAILS = "from: a@example.com, host: smtp.example.com"
 @pytest.mark.parametrize("emails, at, words", [
     ("{receipt: maybe}", "maybe", "is not true or false"),
     (f"{{receipts: true, {EMAILS}}}", "receipts", "did you mean ‘receipt’?"),
-    (f"{{{EMAILS}, language: de}}", "de}", "possible are ‘en’, ‘ja’"),
+    (f"{{{EMAILS}, language: klingon}}", "klingon}", "possible are ‘en’, ‘de’, ‘es’"),
     (f"{{{EMAILS}, reply_to: nobody}}", "nobody", "not an email address"),
     (f"{{{EMAILS}, tls: none}}", "none", "without TLS, mail and password could be read"),
     (f"{{{EMAILS}, account_url: example}}", "example}", "not a web address"),

@@ -2,6 +2,7 @@
 
 import email
 import email.policy
+import email.utils
 import hashlib
 import hmac
 import json
@@ -194,7 +195,8 @@ def test_a_test_email_has_the_sender_that_customers_see(folder):
     assert mail.mail_from == "billing@example.com" and mail.rcpt_tos == ["me@example.com"]
     read = email.message_from_bytes(mail.content, policy=email.policy.default)
     assert not read.defects, read.defects
-    assert read["From"] == "Example <billing@example.com>" and read["Reply-To"] == "<help@example.com>"
+    assert read["From"] == "Example <billing@example.com>"
+    assert email.utils.parseaddr(read["Reply-To"]) == ("", "help@example.com")
     assert "http://127.0.0.1:8080" in read.get_content()
 
 

@@ -935,7 +935,7 @@ def test_what_was_done_is_written_down(tmp_path):
                 "    offer_id: trial\n") in written
         assert ("    google_play: cancel\n    customer: account_1\n    purchase: 1\n"
                 "    reason: OTHERS\n") in written
-        assert ("    google_play: move_release\n    product: game\n    offer_id: early\n"
+        assert ("    google_play: move_release\n    product: game\n    offer_id: preorder\n"
                 "    release_time: 2026-09-21 14:13:20\n") in written
         assert "google_play_product_id: premium" in (tmp_path / "run.catalog.yaml").read_text()
     finally:

@@ -275,7 +275,7 @@ def test_long_work_shows_on_a_terminal_how_far_it_is(world):
     # What goes wrong on the way stands on a line of its own.
     world.environment["TOLLGATE_STRIPE_SECRET_KEY"] = "sk_test_wrong"
     code, _, shown = on_a_terminal(world, "reconcile", "stripe")
-    assert code == 1 and shown.startswith("Error: "), shown
+    assert code == 1 and shown.startswith("Stripe answered 401 "), shown
 
 
 def test_a_server_without_an_endpoint_asks_when_it_starts(world):

@@ -128,7 +128,7 @@ struct DemoPage: Sendable {
         ]
         // Buttons lead on to Checkout, which is Stripe's.
         headers[.contentSecurityPolicy] =
-            "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
+            "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
             + "form-action 'self' \(world.stripeURL)"
         headers[.xContentTypeOptions] = "nosniff"
         return Response(
