@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AsyncHTTPClient
+import CommandOutput
 import Foundation
 import TollgateCore
 import TollgateService
@@ -31,7 +32,10 @@ struct FigureChecks {
                 guard try await !FigureDerivation.isIncomplete(in: records) else {
                     return findings
                         + judged.map {
-                            .undecided($0, "The figures of reports are being derived; ask again later.")
+                            Finding.undecided(
+                                $0,
+                                "The figures of reports are being derived; ask again later."
+                            )
                         }
                 }
                 let shares = RecentShares(records, in: environment, at: now)
@@ -53,7 +57,7 @@ struct FigureChecks {
             )
             return [failure]
                 + ([Self.differencesCheck] + judged).map {
-                    .undecided($0, "The figures could not be read.")
+                    Finding.undecided($0, "The figures could not be read.")
                 }
         }
     }

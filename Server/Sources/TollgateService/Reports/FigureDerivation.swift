@@ -65,8 +65,8 @@ public struct FigureDerivation: Sendable {
     package static func isIncomplete(in store: RecordStore) async throws -> Bool {
         guard let place = try await readPlace(in: store)?.place, place.version >= Reports.version
         else { return true }
-        return try await place.sweep != nil
-            || store.figures.journalEnd() - place.journal > stepLength
+        let end = try await store.figures.journalEnd()
+        return place.sweep != nil || end - place.journal > stepLength
     }
 
     /// The rows of the journal that a step takes in.
