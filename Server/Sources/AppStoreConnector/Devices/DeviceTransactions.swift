@@ -92,8 +92,9 @@ public struct DeviceTransactions: Sendable {
         "This transaction could not be recorded; it is kept aside, and people were told."
     )
 
-    /// Gives what was bought signed out to who restores it, where nobody has shown its secret: the secret
-    /// may be lost with a device (RULES §8). Of two who restore it at once the first has it.
+    /// Gives what was bought signed out to who restores it, where nobody has shown its secret.
+    ///
+    /// The secret may be lost with a device (RULES §8). Of two who restore it at once the first has it.
     private func claimVisitors(
         _ transaction: AppStore.Transaction,
         _ mode: Claim.Mode,

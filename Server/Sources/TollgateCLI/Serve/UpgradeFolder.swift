@@ -63,9 +63,8 @@ final class UpgradeFolder: Sendable {
     private func clear(_ folder: URL) throws {
         let files = FileManager.default
         // Not through a link: what it leads to is no upgrade's.
-        guard let kind = try? files.attributesOfItem(atPath: folder.path)[.type] as? FileAttributeType
-        else { return }
-        guard kind == .typeDirectory,
+        guard let found = try? files.attributesOfItem(atPath: folder.path) else { return }
+        guard found[.type] as? FileAttributeType == .typeDirectory,
             let names = try? files.contentsOfDirectory(atPath: folder.path),
             Self.made.isSuperset(of: names)
         else {
