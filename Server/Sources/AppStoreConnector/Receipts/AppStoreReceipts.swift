@@ -1,7 +1,7 @@
 internal import AppStoreAPI
 internal import Logging
 internal import Storage
-public import Stores
+internal import Stores
 public import TollgateAPI
 public import TollgateCore
 

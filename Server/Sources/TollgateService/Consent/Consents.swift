@@ -112,8 +112,10 @@ public struct Consents: Sendable {
                 param: "age"
             )
         }
-        guard !ages.isKnown(age) else { return }
         age.statedAt = nil
+        var known = ages.newest(like: age)
+        known?.statedAt = nil
+        guard age != known else { return }
         // Apart: the customer's own words keep no guardian's from being heard.
         try await requireFew(customer, "age") { $0.age?.isOwnWord == age.isOwnWord }
         try await journal(ConsentStatement(age: age), of: customer, named: "age")

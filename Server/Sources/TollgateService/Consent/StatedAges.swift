@@ -16,19 +16,8 @@ struct StatedAges {
         if statement.isOwnWord { own = statement } else { declared = statement }
     }
 
-    /// Whether `statement` says nothing that was not said last, or it would change nothing.
-    ///
-    /// A range that others declare again is news once the customer's own word has led out of it.
-    func isKnown(_ statement: Statement) -> Bool {
-        var known = statement.isOwnWord ? own : declared
-        known?.statedAt = statement.statedAt
-        guard statement == known else { return false }
-        guard !statement.isOwnWord else { return true }
-        var after = self
-        after.add(statement)
-        return after.counting?.atLeast == counting?.atLeast
-            && after.counting?.below == counting?.below
-    }
+    /// The newest statement of the same kind.
+    func newest(like statement: Statement) -> Statement? { statement.isOwnWord ? own : declared }
 
     /// The statement that counts; `nil`: nothing was stated.
     var counting: Statement? {
@@ -49,9 +38,8 @@ struct StatedAges {
     /// What both say together; `nil` if they contradict each other.
     private static func overlap(_ own: Statement, _ declared: Statement) -> Statement? {
         let (said, declaredAt) = (own.statedAt ?? 0, declared.statedAt ?? 0)
-        // People grow older, and nobody knows their birthday: who was younger than 16 yesterday may be 16
-        // today. So a year that has begun counts.
-        let years = Int((abs(said - declaredAt) + year - 1) / year)
+        // People grow older: who was younger than 16 two years ago may be 17 now.
+        let years = Int(abs(said - declaredAt) / year)
         let ownEnd = own.below.map { min(121, said < declaredAt ? $0 + years : $0) }
         let declaredEnd = declared.below.map { min(121, said < declaredAt ? $0 : $0 + years) }
         let atLeast = max(own.atLeast, declared.atLeast)
@@ -69,5 +57,5 @@ struct StatedAges {
 
 extension API.Consents.AgeStatement {
     /// Whether nobody but the customer stands for it.
-    var isOwnWord: Bool { declaration == nil || declaration == "self_declared" }
+    fileprivate var isOwnWord: Bool { declaration == nil || declaration == "self_declared" }
 }
