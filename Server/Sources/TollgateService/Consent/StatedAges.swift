@@ -38,7 +38,8 @@ struct StatedAges {
     /// What both say together; `nil` if they contradict each other.
     private static func overlap(_ own: Statement, _ declared: Statement) -> Statement? {
         let (said, declaredAt) = (own.statedAt ?? 0, declared.statedAt ?? 0)
-        // People grow older: who was younger than 16 two years ago may be 17 now.
+        // People grow older: who was younger than 16 two years ago may be 17 now. Whole years only: else
+        // a declared range would end at once. A birthday counts when the range is declared again.
         let years = Int(abs(said - declaredAt) / year)
         let ownEnd = own.below.map { min(121, said < declaredAt ? $0 + years : $0) }
         let declaredEnd = declared.below.map { min(121, said < declaredAt ? $0 : $0 + years) }
@@ -57,5 +58,5 @@ struct StatedAges {
 
 extension API.Consents.AgeStatement {
     /// Whether nobody but the customer stands for it.
-    fileprivate var isOwnWord: Bool { declaration == nil || declaration == "self_declared" }
+    var isOwnWord: Bool { declaration == nil || declaration == "self_declared" }
 }
