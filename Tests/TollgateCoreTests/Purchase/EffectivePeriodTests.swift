@@ -445,14 +445,15 @@ struct EffectivePeriodTests {
         arguments: [("z", "b"), ("b", "z")],
         [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0]]
     )
-    func upgradedInOneInstantAndLater(_ ids: (silver: String, gold: String), order: [Int]) {
+    func upgradedInOneInstantAndLater(_ ids: (String, String), order: [Int]) {
+        let (silver, gold) = ids
         let facts: [Fact] = [
-            .paid(ids.silver, 0, 30, said: 1, upgraded: true),
-            .paid(ids.gold, 0, 365, Shop.yearly, said: 10, upgraded: true),
+            .paid(silver, 0, 30, said: 1, upgraded: true),
+            .paid(gold, 0, 365, Shop.yearly, said: 10, upgraded: true),
             .paid("next", 10, 40),
         ]
         let periods = World(order.map { facts[$0] }).records.flatMap(\.effectivePeriods)
-        #expect(periods.map(\.period.id) == [ids.silver, ids.gold, "next"])
+        #expect(periods.map(\.period.id) == [silver, gold, "next"])
         #expect(periods.map(\.end) == [.day(0), .day(10), .day(40)])
     }
 
