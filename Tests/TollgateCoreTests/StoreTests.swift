@@ -31,6 +31,21 @@ struct StoreTests {
         #expect(Self.stores(\.reportsUnits) == [.appStore])
     }
 
+    @Test("only the App Store is played by Xcode")
+    func xcode() {
+        #expect(Self.stores(\.isPlayedByXcode) == [.appStore])
+    }
+
+    @Test("only Stripe sells on the web")
+    func web() {
+        #expect(Self.stores(\.sellsOnTheWeb) == [.stripe])
+    }
+
+    @Test("only the App Store pays by the month")
+    func payouts() {
+        #expect(Self.stores(\.paysByMonth) == [.appStore])
+    }
+
     @Test("subscriptions at Stripe and in Google Play have items side by side")
     func periods() {
         #expect(Self.stores { $0.lineOfPeriods == .manyItems } == [.stripe, .googlePlay])
