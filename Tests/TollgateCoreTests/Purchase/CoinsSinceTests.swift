@@ -92,6 +92,13 @@ struct CoinsSinceTests {
         #expect(World(payment.facts).coins(Self.history) == payment.coins)
     }
 
+    @Test("do not concern corrections by staff")
+    func staff() {
+        let coins = StaffCoins(customer: Customer.ID("ann"), amount: 5)
+        let world = World([.said(.coins(coins), on: 7, about: .free("coins"))])
+        #expect(world.coins(Self.history) == 5)
+    }
+
     @Test("count by the newest version that states the move")
     func newestVersion() {
         let moves: [Double?] = [10, 20, nil]

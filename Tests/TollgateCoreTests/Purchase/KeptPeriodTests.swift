@@ -138,4 +138,27 @@ struct KeptPeriodTests {
             #expect(record.continuation(of: "GPA.2", "premium") == nil)
         }
     }
+
+    @Test("an order is of the token that bought it, whichever token it is read under")
+    func orders() throws {
+        let facts = [
+            Self.month, Self.keeps("B"), .order("GPA.1", 12, from: 0, to: 30, token: "B"),
+            .order("GPA.2", 12, from: 10, to: 40, token: "B"),
+        ]
+        for facts in permutations(facts) {
+            let purchase = World(facts).records.first { $0.key == .play("A") }
+            #expect(purchase?.googlePlay?.orders.map(\.value.id) == ["GPA.1"])
+        }
+    }
+
+    @Test("the purchase before the only one that is known is asked for, as long as Google answers")
+    func asked() throws {
+        func wanted(_ facts: Fact...) throws -> Wanted? {
+            let purchase = World([Self.keeps("B")] + facts).records.first { $0.key == .play("A") }
+            return try #require(purchase).wanted(knownBy: "B")
+        }
+        #expect(try wanted() == Wanted(kind: .googlePlaySubscription, object: "A"))
+        #expect(try wanted(Self.month) == nil)
+        #expect(try wanted(.unreadable(12)) == nil)
+    }
 }
