@@ -191,6 +191,8 @@ final class SimulatedServer: ScenarioBackend {
     }
 
     private func makeStore(_ storage: KillableStorage) async throws -> RecordStore {
+        // As a server that starts does: one that was killed may have left the schema half made.
+        try await storage.migrate()
         #if DEBUG
             if parts.bug != nil { return try await RecordStore(storage).planted(with: planting) }
         #endif
