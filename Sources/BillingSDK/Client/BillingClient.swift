@@ -250,11 +250,14 @@ final class BillingClient: Sendable {
         if isSomebodyNew {
             log.write(.info, "Somebody has signed in.")
             let goOn = onSignIn.withLock { $0 }
-            later {
-                // First: what waits is theirs when it gets there.
-                if let customer = details?.customer {
-                    await VisitorPurchases(client: self).claim(for: customer)
+            let visitors = VisitorPurchases(client: self)
+            if let customer = details?.customer, visitors.hasUnclaimed(for: customer) {
+                later {
+                    // First: what waits is theirs when it gets there.
+                    await visitors.claim(for: customer)
+                    goOn?()
                 }
+            } else {
                 goOn?()
             }
         }

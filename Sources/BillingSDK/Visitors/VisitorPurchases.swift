@@ -69,6 +69,11 @@ struct VisitorPurchases: Sendable {
 
     // MARK: - Claiming
 
+    /// Whether anything may have been bought signed out that `customer`, who is signed in, has yet to claim.
+    func hasUnclaimed(for customer: String) -> Bool {
+        secrets.contains { !$0.secret.isEmpty && ($0.customer == nil || $0.customer == customer) }
+    }
+
     /// Claims what was bought signed out for `customer`, who is signed in; failures wait.
     func claim(for customer: String) async {
         let mine = change { secrets in
