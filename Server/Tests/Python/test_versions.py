@@ -86,7 +86,8 @@ def test_what_an_operator_keeps_under_the_name_of_the_scratch_folder_stays(place
     for make in (lambda: kept.write_text("notes"), lambda: (kept.mkdir(), (kept / "notes").write_text("notes"))):
         make()
         ended = tollgate(
-            place, "serve", TOLLGATE_LISTEN="127.0.0.1:0", TOLLGATE_PUBLISHABLE_KEY=key("pk", "versions"))
+            place, "serve", TOLLGATE_LISTEN="127.0.0.1:0", TOLLGATE_PUBLISHABLE_KEY=key("pk", "versions"),
+            TOLLGATE_STRIPE_WEBHOOK_SECRETS=key("whsec", "versions"))
         assert ended.returncode == 1 and f"{kept} is in the way" in ended.stderr, ended.stderr
         note = kept if kept.is_file() else kept / "notes"
         assert note.read_text() == "notes"
