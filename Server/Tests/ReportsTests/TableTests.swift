@@ -277,35 +277,6 @@ struct TableTests {
         let renewals = Self.sum(of: "Quantity", in: events) { $0["Event"] == "Renew" }
         #expect(events.kind == .subscriptionEvent && renewals > 0)
     }
-
-    // https://developer.apple.com/documentation/appstoreconnectapi/get-v1-salesreports
-    @Test(
-        "in SUBSCRIPTION_EVENT a trial that is upgraded in its own instant comes before its upgrade",
-        arguments: [("t", "y"), ("y", "t")]
-    )
-    func upgradeInOneInstant(_ trial: String, _ year: String) throws {
-        let facts: [Fact] = [
-            .period(trial, of: "1", from: 200, to: 207, trial: true, upgraded: 203),
-            .period(year, of: "1", from: 200, to: 565, product: "app.yearly", price: 99_900),
-        ]
-        let rows = Shop.rows(Purchase(key: .appStore("1"), joining: facts))
-        let events = try AppStore.ConnectReport(
-            Array(
-                Reports.AppleFiles.events(
-                    rows.periods,
-                    from: .story(200),
-                    to: .story(201),
-                    catalog: Shop.catalog
-                ).utf8
-            )
-        )
-        let names = events.rows.compactMap { row -> String? in
-            guard case .subscription(let row) = row else { return nil }
-            return row.values["Event"]
-        }
-        #expect(Set(names) == ["Start Introductory Offer", "Upgrade"] && names.count == 2)
-    }
-
     private static func sum(
         of column: String,
         in report: AppStore.ConnectReport,

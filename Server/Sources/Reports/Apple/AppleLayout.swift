@@ -226,9 +226,7 @@ extension Reports {
             let purchases = Dictionary(grouping: periods, by: \.purchase)
             let returns = returns(periods)
             for (purchase, periods) in purchases {
-                // What was replaced in the instant in which it began comes before what replaced it.
-                let places = periods.map { ($0.start, $0.start < $0.effectiveEnd ? 1 : 0, $0.id) }
-                let ordered = periods.indices.sorted { places[$0] < places[$1] }.map { periods[$0] }
+                let ordered = periods.sorted { ($0.start, $0.id) < ($1.start, $1.id) }
                 let events = SubscriptionEvent.all(
                     of: ordered,
                     isReturn: returns.contains(purchase)
