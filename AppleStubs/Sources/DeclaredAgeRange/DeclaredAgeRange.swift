@@ -55,7 +55,7 @@ public struct AgeRangeService: Sendable {
 @MainActor public enum _FakeAge {
     public static var age: Int?
     public static var declaration: AgeRangeService.AgeRangeDeclaration?
-    /// What is shared whatever was asked, as where the law sets the ages.
+    /// The range that is shared whatever ages the app asks for, as in regions whose law sets them.
     public static var range: ClosedRange<Int>?
     /// The ages of each call.
     public static var gates: [[Int]] = []

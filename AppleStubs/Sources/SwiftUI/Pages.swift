@@ -66,7 +66,7 @@ extension _Node {
             + inside + "</\(name)>"
     }
 
-    /// What VoiceOver says instead.
+    /// The label that VoiceOver reads in place of the text.
     private var label: String {
         let mark = "accessibilityLabel("
         guard let said = modifiers.last(where: { $0.hasPrefix(mark) }) else { return "" }

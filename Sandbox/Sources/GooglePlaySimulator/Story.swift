@@ -19,7 +19,7 @@ extension SimulatedGooglePlay {
     public struct SoldProduct: Hashable, Sendable {
         public var productID: String
         public var planID: String
-        /// Whether a purchase that names no plan is of this one.
+        /// Whether this is the default base plan, which purchases without a plan get.
         public var isFirst: Bool
         public var isSubscription: Bool
         /// The length of a plan's period or of a rental; `nil`: it lasts.

@@ -83,7 +83,7 @@ struct Behaviour: Hashable, Sendable, Codable {
     var limitsTestRenewals = true
     /// A licence tester's month lasts five minutes; otherwise periods are as long as everybody's.
     var shortensTests = true
-    /// What becomes of purchases whose release is moved.
+    /// The answer of reads about a pre-order whose release was moved.
     var movedRelease = MovedRelease.followed
 
     init() {}

@@ -23,9 +23,9 @@ extension CheckoutSessions {
         return world.change(.checkoutSession, session["id"].text) { sum(&$0, all) }
     }
 
-    /// Whether Checkout offers a product beside an order.
+    /// Returns `true` if Checkout can offer the product beside the order.
     ///
-    /// Whatever renews is offered beside what renews with the same interval alone.
+    /// A recurring price fits only beside recurring prices of the same interval.
     private static func fits(_ price: JSON, beside lines: [JSON], in mode: String) -> Bool {
         guard lines.allSatisfy({ $0["currency"] == price["currency"] }) else { return false }
         guard !price["recurring"].isNull else { return true }

@@ -25,9 +25,9 @@ extension AppStore {
             public let originalTransactionID: String
             public let productID: String
             public let quantity: Int
-            /// Of what was restored, when it was restored.
+            /// The time of the purchase; of a restored transaction, the time of the restoration.
             public let purchaseDate: Int64
-            /// Of a subscription, when it began.
+            /// The time of the original purchase; of a subscription, its beginning.
             public let originalPurchaseDate: Int64?
             /// Absent for what does not expire, and in some receipts of iOS 6.
             public let expiresDate: Int64?

@@ -128,7 +128,7 @@ public struct AppStoreRows: StoreRows {
 }
 
 extension EffectivePeriod {
-    /// Whether it took the place of a plan that was running: the customer bought it, and nothing renewed.
+    /// Whether the period took the place of a running plan: the customer bought it, and nothing renewed.
     ///
     /// https://developer.apple.com/documentation/appstoreserverapi/transactionreason
     fileprivate func isUpgrade(from last: EffectivePeriod) -> Bool {
