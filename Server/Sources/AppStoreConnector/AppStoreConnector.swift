@@ -116,6 +116,10 @@ public final class AppStoreConnector: StoreConnector {
         try messages.translate(message, at: now)
     }
 
+    public func receive(_ message: ReceivedMessage) async throws -> MessageOutcome {
+        try await verifyAndJournal(message)
+    }
+
     public func askWhatIsWanted() async -> Bool {
         let isAnswered = await consumption.answer()
         return await questions.ask() && isAnswered

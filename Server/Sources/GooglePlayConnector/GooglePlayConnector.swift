@@ -82,6 +82,10 @@ public final class GooglePlayConnector: StoreConnector {
         messages.translate(message, at: now)
     }
 
+    public func receive(_ message: ReceivedMessage) async throws -> MessageOutcome {
+        try await verifyAndJournal(message)
+    }
+
     public var listening: WorkRhythm? {
         pulling == nil ? nil : WorkRhythm(every: .milliseconds(500), afterFailure: .seconds(1))
     }

@@ -37,6 +37,9 @@ public protocol StoreConnector: Sendable {
     ///
     /// Durable when this returns.
     ///
+    /// `verifyAndJournal` does it for a store whose messages raise no questions of the record. It is no
+    /// default: in a file that does not import the store's module, a default hides the store's own.
+    ///
     /// - Throws: as `translate`; `StorageError` where it could not be kept, so that the store sends it
     ///   again.
     func receive(_ message: ReceivedMessage) async throws -> MessageOutcome
@@ -121,7 +124,8 @@ extension StoreConnector {
 
     public func check(_ message: ReceivedMessage) async throws {}
 
-    public func receive(_ message: ReceivedMessage) async throws -> MessageOutcome {
+    /// Asks whom it has to ask, verifies, translates and journals one message.
+    public func verifyAndJournal(_ message: ReceivedMessage) async throws -> MessageOutcome {
         let translation = try await Traces.span("verify and translate") {
             try await check(message)
             return try translate(message, at: await context.clocks.now())

@@ -1,9 +1,12 @@
 import AppStoreAPI
+import AppStoreConnector
 import AppStoreSimulator
 import Foundation
+import GooglePlayConnector
 import SandboxClock
 import Storage
 import Stores
+import StripeConnector
 import Synchronization
 import TollgateAssembly
 import TollgateCore

@@ -73,6 +73,10 @@ struct CornerShopConnector: StoreConnector {
         return Self.translation(of: order, Stated(evidence.stated), evidence)
     }
 
+    func receive(_ message: ReceivedMessage) async throws -> MessageOutcome {
+        try await verifyAndJournal(message)
+    }
+
     private static func translation(
         of order: CornerShop.Order,
         _ stated: Stated,
