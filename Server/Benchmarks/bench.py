@@ -20,11 +20,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmark import corpus, figures, goals, google_play, machine, population, unknown_chains
+from benchmark import corpus, figures, goals, google_play, machine, population, reads, unknown_chains
 from benchmark.certificates import make_chain
 from benchmark.collector import Collector
 from benchmark.corpus import CorpusWriter
-from benchmark.fill import THROUGH_THE_FRONT_DOOR, bulk, fill, sessions, users
+from benchmark.fill import THROUGH_THE_FRONT_DOOR, bulk, fill
 from benchmark.google_api import QUOTA_PER_MINUTE
 from benchmark.load import LoadFailed, LoadGenerator
 from benchmark.notifications import RENEWALS_OF_TEN
@@ -34,15 +34,18 @@ from benchmark.servers import Reference, Server, ServerFailed, Tollgate, referen
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PARTS = ("signatures", "reference", "sqlite", "postgres", "figures", "google-play", "access", "traces")
-# Only where it is asked for: a million customers with their journals fill for about an hour, and traces have
-# no goal.
-ON_DEMAND = {"access", "traces"}
+PARTS = ("signatures", "reference", "sqlite", "postgres", "figures", "worlds", "google-play", "steady", "access",
+         "traces")
+# Only where it is asked for: `steady` takes ten minutes, `access` fills a million customers with their
+# journals for about an hour, and `traces` has no goal.
+ON_DEMAND = {"steady", "access", "traces"}
+SIZES = ("small", "large", "huge")
 
 
 @dataclass
 class Plan:
-    """How much is measured. `full` ends within 20 minutes, `quick` within 6 (without the build)."""
+    """How much is measured. `full` ends within half an hour, `quick` within ten minutes (without the
+    build)."""
 
     seconds: float  # of one measurement
     rounds: int  # of the measurements at 64 connections
@@ -56,6 +59,14 @@ class Plan:
     purchases: int  # in Google Play; a quota allows 3,000 reads a minute, and each hint takes two
     hint_seconds: int  # of 10,000 hints a minute
     access: int  # customers whose access is checked
+    idle_seconds: int  # over which a server that nobody asks is watched
+    worlds: int  # simulated ones, of 50 people and 2 years, with all faults
+    huge: int = 0  # customers of a third population
+    huge_fill_seconds: int = 36_000
+    settle_seconds: int = 60  # for what is left to do when nobody asks
+    starts: int = 3  # of a server on a filled database
+    steady_seconds: int = 600
+    steady_each: int = 300  # notifications a second: a larger stream would not fit onto small disks
     access_messages: int = 12  # of each, in the journal
     access_fill_seconds: int = 10_800
 
@@ -71,10 +82,10 @@ class Plan:
 
 FULL = Plan(seconds=4, rounds=3, small=10_000, large=1_000_000, fill_seconds=600, notifications=10_000,
             reference_seconds=5, reference_rounds=2, signature_rounds=7, purchases=1_200, hint_seconds=60,
-            access=1_000_000)
+            access=1_000_000, idle_seconds=30, worlds=4)
 QUICK = Plan(seconds=2, rounds=1, small=10_000, large=100_000, fill_seconds=30, notifications=9_000,
              reference_seconds=3, reference_rounds=1, signature_rounds=3, purchases=300, hint_seconds=15,
-             access=20_000)
+             access=20_000, idle_seconds=10, worlds=1, steady_seconds=30)
 
 
 class Bench:
@@ -84,6 +95,7 @@ class Bench:
         self.plan.small = arguments.small or self.plan.small
         self.plan.large = arguments.large or self.plan.large
         self.plan.access = arguments.access or self.plan.access
+        self.plan.huge = arguments.huge or self.plan.huge
         self.only = set(arguments.only or set(PARTS) - ON_DEMAND)
         self.directory = Path(arguments.directory or ROOT / ".build" / "bench").resolve()
         self.directory.mkdir(parents=True, exist_ok=True)
@@ -113,8 +125,12 @@ class Bench:
                 self.part("postgres", lambda: self.tollgate("postgres", program))
             if "figures" in self.only:
                 self.part("figures", lambda: self.figures(program))
+            if "worlds" in self.only:
+                self.part("worlds", lambda: self.worlds(program))
             if "google-play" in self.only:
                 self.part("google-play", lambda: self.google_play(program))
+            if "steady" in self.only:
+                self.part("steady", lambda: self.steady(program))
             if "access" in self.only:
                 self.part("access", lambda: self.access(program))
             if "traces" in self.only:
@@ -148,7 +164,7 @@ class Bench:
         if self.arguments.tollgate:
             given = Path(self.arguments.tollgate).resolve()
             return given, given.parent / "SignatureBenchmark"
-        if not self.only & {"signatures", "sqlite", "postgres", "figures", "google-play", "access", "traces"}:
+        if not self.only - {"reference"}:
             return None, None
         scratch = ROOT / ".build-release"
         command = ["swift", "build", "-c", "release", "--package-path", str(ROOT / "Server"),
@@ -216,10 +232,11 @@ class Bench:
             self.warm_up(server, sample, directory, self.stream, self.plan.small)
             rounds = self.plan.reference_rounds
             found["reads"] = self.reads(server, (1, 64, 256), {64: rounds, 256: rounds})
-            for name, reads in self.other_reads(server, self.plan.small, directory).items():
+            others = reads.with_reference(server, self.plan.small, self.load, directory)
+            for name, route in others.items():
                 found[name] = {
                     count: self.measured(server, rounds, connections=count, seconds=self.plan.seconds,
-                                         **reads)
+                                         **route)
                     for count in (64, 256)}
             found["ingest"] = self.ingest(
                 server, self.stream, (64, 1, 256), self.plan.reference_seconds, {64: rounds, 256: rounds})
@@ -231,10 +248,10 @@ class Bench:
     def tollgate(self, database: str, program: Path) -> None:
         postgres = Postgres() if database == "postgres" else None
         try:
-            for size, customers in (("small", self.plan.small), ("large", self.plan.large)):
-                if size == "large" and self.arguments.small_only:
-                    continue
-                self.tollgate_at(database, size, customers, program, postgres)
+            for size in SIZES:
+                customers = getattr(self.plan, size)
+                if customers and (size == "small" or not self.arguments.small_only):
+                    self.tollgate_at(database, size, customers, program, postgres)
         finally:
             if postgres:
                 postgres.stop()
@@ -250,9 +267,10 @@ class Bench:
         if customers > THROUGH_THE_FRONT_DOOR and not self.arguments.stand_in:
             customers, sample = bulk(
                 program.parent / "FillDatabase", url, HERE / "catalog.yaml", customers,
-                self.plan.fill_seconds, self.run_started_ms)
-        if size == "large":
-            self.results.setdefault("large_reached", {})[database] = customers
+                self.plan.huge_fill_seconds if size == "huge" else self.plan.fill_seconds,
+                self.run_started_ms)
+        if size != "small":
+            self.results.setdefault(f"{size}_reached", {})[database] = customers
             with CorpusWriter(self.chain, self.run_started_ms) as writer:
                 writer.stream(self.stream_large, self.plan.stream_large, customers)
         server = self.start(program, url, directory, postgres)
@@ -262,14 +280,25 @@ class Bench:
                               self.run_started_ms)
             self.sync()
             found = self.results.setdefault(database, {})[size] = {
-                "customers": customers, "fill_seconds": round(time.monotonic() - began, 1),
-                "start_seconds": round(server.start_seconds, 3)}
+                "customers": customers, "fill_seconds": round(time.monotonic() - began, 1)}
+            found["starts_ms"] = starts = []
+            for _ in range(self.plan.starts):
+                server.stop()
+                began = time.monotonic()
+                server = self.start(program, url, directory, postgres)
+                server.get(server.user_target(0))
+                starts.append(round(1000 * (time.monotonic() - began), 1))
+            if size == "small":
+                found["idle"] = self.idle(server)
             self.say(f"{database}, {customers:,} customers: measuring …")
             stream = self.stream if size == "small" else self.stream_large
             self.warm_up(server, sample, directory, stream, customers)
             if size == "small":
-                found |= self.reads_beside_empty(
-                    server, self.other_reads(server, customers, directory))
+                others = reads.with_reference(server, customers, self.load, directory)
+                if not self.arguments.stand_in:
+                    others |= reads.of_tollgate(
+                        server, customers, self.load, directory, others["user_reads"]["corpus"])
+                found |= self.reads_beside_empty(server, others)
                 found["ingest"] = self.ingest(server, stream, (64, 1, 256), self.plan.seconds,
                                               {64: self.plan.rounds})
             else:
@@ -287,6 +316,14 @@ class Bench:
             server.stop()
             if not self.arguments.keep:
                 shutil.rmtree(directory, ignore_errors=True)
+
+    def idle(self, server: Server) -> dict:
+        """What a server takes that nobody asks, once it has done what was left to do."""
+        deadline = time.monotonic() + self.plan.settle_seconds
+        while machine.busy(server.pids(), 2) > 0.01 and time.monotonic() < deadline:
+            pass
+        return {"cores": machine.busy(server.pids(), self.plan.idle_seconds),
+                "memory": machine.memory_mib(server.pids())}
 
     def flood(self, server: Server, directory: Path) -> dict:
         """Resident memory before and after 3,000 notifications under chains that nobody has seen
@@ -334,6 +371,53 @@ class Bench:
             self.results["figures"] = {name: _median_of(found) for name, found in turns.items()}
         finally:
             server.stop()
+
+    def steady(self, program: Path) -> None:
+        """Notifications for ten minutes, a burst of them each second over 64 connections: the slowest of
+        all, with whatever the server does beside them now and then."""
+        directory = self.fresh("steady")
+        seconds, each = self.plan.steady_seconds, self.plan.steady_each
+        stream = directory / "steady.corpus"
+        self.say(f"steady: signing {seconds * each:,} notifications …")
+        with CorpusWriter(self.chain, self.run_started_ms) as writer:
+            writer.stream(stream, seconds * each + 1_000, self.plan.small)
+        server = self.start(program, f"sqlite:{directory / 'tollgate.sqlite'}", directory, None)
+        try:
+            sample = fill(server, self.plan.small, self.load, self.first_purchases, directory,
+                          self.run_started_ms)
+            self.sync()
+            self.warm_up(server, sample, directory, stream, self.plan.small)
+            found = []
+            began = time.monotonic()
+            for second in range(seconds):
+                time.sleep(max(0.0, began + second - time.monotonic()))
+                found.append(self.load.run(
+                    server.port, method="POST", target="/webhooks/app_store", corpus=stream, connections=64,
+                    start=self.next_notification, count=each))
+                self.next_notification = found[-1]["next"]
+            latencies = [result["latency_ms"] for result in found]
+            self.results["steady"] = {
+                "seconds": round(time.monotonic() - began, 1), "notifications": seconds * each,
+                "p99_ms": statistics.median(latency["p99"] for latency in latencies),
+                "max_ms": max(latency["max"] for latency in latencies)}
+        finally:
+            server.stop()
+            if not self.arguments.keep:
+                shutil.rmtree(directory, ignore_errors=True)
+
+    def worlds(self, program: Path) -> None:
+        """How fast simulated worlds are lived through, comparisons and kills included."""
+        directory = self.fresh("worlds")
+        people, years = 50, 2
+        done = subprocess.run(
+            [str(program), "simulate", "--worlds", str(self.plan.worlds), "--customers", str(people),
+             "--years", str(years), "--no-shrink", "--json"],
+            cwd=directory, check=True, capture_output=True, text=True)
+        worlds = json.loads(done.stdout)
+        months = len(worlds) * people * years * 12
+        self.results["worlds"] = {
+            "worlds": len(worlds), "people": people, "months": months,
+            "seconds": round(sum(world["seconds"] for world in worlds), 1)}
 
     def traces(self, program: Path) -> None:
         """Reads and ingest of one database, in turns: without traces, with a tenth of them, and with all."""
@@ -620,16 +704,6 @@ class Bench:
                 seconds=self.plan.seconds, repeat=True, headers=server.headers)
             for count in connections}
 
-    def other_reads(self, server: Server, customers: int, directory: Path) -> dict[str, dict]:
-        """How backends ask, by their own user ids, and apps, by a session with a signed answer."""
-        by_user, by_session = directory / "users.corpus", directory / "signed-in.corpus"
-        users(server, customers, by_user)
-        sessions(server, customers, self.load, directory, by_session)
-        return {
-            "user_reads": {"corpus": by_user, "repeat": True, "headers": server.headers},
-            # Each request bears its own session.
-            "session_reads": {"corpus": by_session, "repeat": True}}
-
     def reads_beside_empty(self, server: Server, others: dict[str, dict]) -> dict[str, dict]:
         """All routes in turn, so that a slower minute of the machine slows them all."""
         routes = {
@@ -673,11 +747,13 @@ def _median_of(found: list[dict]) -> dict:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="one round each, at most six minutes")
+    parser.add_argument("--quick", action="store_true", help="one round each, at most ten minutes")
     parser.add_argument("--only", action="append", choices=PARTS, help="measure this part only (repeatable)")
     parser.add_argument("--small-only", action="store_true", help="leave out the large population")
     parser.add_argument("--small", type=int, metavar="N", help="customers of the small population")
     parser.add_argument("--large", type=int, metavar="N", help="customers of the large population")
+    parser.add_argument("--huge", type=int, metavar="N",
+                        help="customers of a third population, as 10000000 (it takes hours)")
     parser.add_argument("--access", type=int, metavar="N", help="customers of the part access")
     parser.add_argument("--tollgate", metavar="PROGRAM", help="measure this release build instead of building")
     parser.add_argument("--directory", help="where corpora and databases go (default .build/bench)")
@@ -707,8 +783,7 @@ def main() -> int:
         print(traces, "\n")
     for database in ("sqlite", "postgres"):
         for place in results.get(database, {}).values():
-            print(f"{database}, {place['customers']:,} customers: filled in {place['fill_seconds']} s, first "
-                  f"answer {place['start_seconds']} s after the start")
+            print(f"{database}, {place['customers']:,} customers: filled in {place['fill_seconds']} s")
     print(f"Machine: {noise['cores']} cores; the same work took {noise['work_ms_fastest']} to "
           f"{noise['work_ms_slowest']} ms over {noise['work_samples']} samples (spread "
           f"{noise['work_spread_percent']} % of the median); a flush {noise['flush_ms_median']} ms "

@@ -22,8 +22,10 @@ class LoadGenerator:
         self, port: int, *, connections: int, method: str = "GET", target: str = "/",
         corpus: Path | None = None, start: int = 0, count: int | None = None,
         seconds: float | None = None, headers: dict | None = None, repeat: bool = False,
-        responses: Path | None = None, accept_refusals: bool = False,
+        responses: Path | None = None, accept_refusals: bool = False, fresh: bool = False, status: str = "2",
     ) -> dict:
+        """One measurement. Every answer must have a status that begins with `status`. With `fresh`, each
+        request opens a connection of its own."""
         command = [
             str(self._program), "--port", str(port), "--connections", str(connections),
             "--method", method, "--target", target, "--from", str(start)]
@@ -35,6 +37,8 @@ class LoadGenerator:
             command += ["--seconds", str(seconds)]
         if repeat:
             command += ["--repeat"]
+        if fresh:
+            command += ["--fresh"]
         if responses:
             command += ["--responses", str(responses)]
         if method != "GET":
@@ -45,7 +49,7 @@ class LoadGenerator:
         if done.returncode != 0:
             raise LoadFailed(f"{method} {target}: {done.stderr.strip()}")
         result = json.loads(done.stdout)
-        refused = sum(n for status, n in result["statuses"].items() if not status.startswith("2"))
+        refused = sum(n for code, n in result["statuses"].items() if not code.startswith(status))
         if not accept_refusals and (refused or result["failures"] or not result["requests"]):
             raise LoadFailed(
                 f"{method} {target}: statuses {result['statuses']}, {result['failures']} failures, "

@@ -32,7 +32,6 @@ class Server:
                  helper: Postgres | None = None, cwd: Path | None = None):
         self.log = log
         self.helper = helper
-        self.start_seconds = 0.0
         began = time.monotonic()
         with open(log, "wb") as output:
             self._process = subprocess.Popen(
@@ -47,11 +46,10 @@ class Server:
             try:
                 with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=2) as answer:
                     if answer.status == 200:
-                        self.start_seconds = time.monotonic() - began
                         return
             except (urllib.error.URLError, OSError):
                 pass
-            time.sleep(0.02)
+            time.sleep(0.002)
         self.stop()
         raise ServerFailed(f"{self.name} did not answer {path} within a minute:\n{self.tail()}")
 

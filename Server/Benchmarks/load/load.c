@@ -2,7 +2,8 @@
 //
 // Every connection sends one request, waits for its answer and sends the next. Requests come from a
 // corpus file, each exactly once and in order, whichever connection is free; so a million distinct
-// signed bodies can be posted without repeating one. Result: one JSON object on standard output.
+// signed bodies can be posted without repeating one. With --fresh each request has a connection of its
+// own; latencies begin when it is open. Result: one JSON object on standard output.
 //
 // Corpus: "TGCORP1\n", u64 count, then per record u32 target, head and body length (little endian)
 // and these three strings. An empty target means --target; head is zero or more "Name: value\r\n".
@@ -56,7 +57,7 @@ static const char *method = "GET", *target = "/", *corpus_path, *responses_path;
 static char extra_head[2048];
 static double seconds = 0;
 static uint64_t from = 0, count = UINT64_MAX;
-static bool repeat = false;
+static bool repeat = false, fresh = false;  // fresh: each request on a connection of its own
 
 // State
 static Record *records;
@@ -146,7 +147,7 @@ static void reopen(Connection *connection) {
   if (connection->busy) failures++;
   close(connection->descriptor);
   reconnects++;
-  if (reconnects > 10000) {
+  if (!fresh && reconnects > 10000) {
     fprintf(stderr, "load: the server closes every connection\n");
     exit(2);
   }
@@ -316,7 +317,7 @@ static void readable(Connection *connection) {
     if (!connection->busy || !answered(connection)) continue;
     const char *close_header = header(connection->answer, connection->answer_expected, "connection");
     connection->busy = false;
-    if (close_header && strncasecmp(close_header, "close", 5) == 0) reopen(connection);
+    if (fresh || (close_header && strncasecmp(close_header, "close", 5) == 0)) reopen(connection);
     if (!issue(connection)) reopen(connection);
     return;
   }
@@ -371,6 +372,7 @@ static void parse_options(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     const char *name = argv[i];
     if (strcmp(name, "--repeat") == 0) { repeat = true; continue; }
+    if (strcmp(name, "--fresh") == 0) { fresh = true; continue; }
     if (i + 1 >= argc) { fprintf(stderr, "load: %s needs a value\n", name); exit(2); }
     const char *value = argv[++i];
     if (strcmp(name, "--port") == 0) port = atoi(value);
