@@ -51,6 +51,7 @@ final class SQLiteConnection: StorageConnection {
     /// Such a connection never writes a checkpoint.
     init(readingFrom path: String, cacheKiB: Int) throws(StorageError) {
         database = try Self.open(path, SQLITE_OPEN_READONLY)
+        guard addInSandbox(to: database) == SQLITE_OK else { throw Self.lastError(database) }
         _ = try query("PRAGMA cache_size = -\(cacheKiB)", [])
         _ = try query("PRAGMA query_only = 1", [])
     }
@@ -355,6 +356,35 @@ final class SQLiteConnection: StorageConnection {
     static func lastError(_ database: OpaquePointer) -> StorageError {
         storageError(sqlite3_extended_errcode(database), String(cString: sqlite3_errmsg(database)))
     }
+}
+
+/// Adds the function `in_sandbox(key)`, the key of a customer's row in the sandbox, with which one
+/// statement can find it by a name.
+private func addInSandbox(to database: OpaquePointer) -> Int32 {
+    let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC
+    return sqlite3_create_function_v2(
+        database,
+        "in_sandbox",
+        1,
+        flags,
+        nil,
+        { context, _, values in
+            let value = values?[0]
+            let bytes = UnsafeRawBufferPointer(
+                start: sqlite3_value_blob(value),
+                count: Int(sqlite3_value_bytes(value))
+            )
+            guard let key = try? RowKey(bytes: [UInt8](bytes)) else {
+                return sqlite3_result_null(context)
+            }
+            key.inSandbox.bytes.withUnsafeBytes {
+                sqlite3_result_blob(context, $0.baseAddress, Int32($0.count), copied)
+            }
+        },
+        nil,
+        nil,
+        nil
+    )
 }
 
 /// SQLITE_TRANSIENT, a cast in C that Swift cannot import: SQLite makes its own copy.

@@ -78,9 +78,8 @@ enum Credentials {
         case .secret? where tollgate.configuration.isSecretKey(key):
             self = .secret(nil)
         case .secret?:
-            let needed = RouteScope.needed(.get, APIPath.customerEntitlements.template)
             guard let scoped = try? secretKeys.keyAtOnce(key),
-                (try? scoped.require(needed)) != nil
+                (try? scoped.require(Self.scopeOfReads)) != nil
             else { return nil }
             self = .secret(scoped)
         case .publishable? where tollgate.configuration.isPublishableKey(key):
@@ -96,6 +95,10 @@ enum Credentials {
         do { _ = try askingApp(headers, tollgate) } catch { return nil }
     }
 
+    private static let scopeOfReads = RouteScope.needed(
+        .get,
+        APIPath.customerEntitlements.template
+    )
     private static let sessionHeader = HTTPField.Name(APIHeader.customerSession) ?? .cookie
     private static let publishableKeyHeader =
         HTTPField.Name(APIHeader.publishableKey) ?? .cookie

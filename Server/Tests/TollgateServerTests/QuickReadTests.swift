@@ -4,6 +4,7 @@ import HTTPTypes
 import SandboxClock
 import Testing
 import TollgateAPI
+import TollgateCore
 import TollgateService
 import TollgateSimulation
 
@@ -107,6 +108,44 @@ struct QuickReadTests {
                 let count = index.isMultiple(of: 2) ? 1 : 0
                 #expect(later.json["data"].array?.count == count, "\(name)")
             }
+        }
+    }
+
+    @Test(
+        "In production and in the sandbox they are about the same customer, by name and by id",
+        arguments: Backend.allCases
+    )
+    func environments(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let entitlements = server.tollgate.entitlements
+            func compare(_ name: String, _ isKnown: Bool = true) async throws -> [Int] {
+                var counts: [Int] = []
+                for environment in [StoreEnvironment.production, .sandbox] {
+                    let atOnce = try entitlements.answerAtOnce(of: name, in: environment)
+                    #expect((atOnce != nil) == (isKnown && backend == .sqlite), "\(name)")
+                    guard isKnown else { continue }
+                    let answer = try await entitlements.answer(of: name, in: environment)
+                    if let atOnce {
+                        #expect(atOnce.tag == answer.tag, "\(name)")
+                        #expect(try atOnce.json() == answer.json(), "\(name)")
+                    }
+                    counts.append(try answer.list().data.count)
+                }
+                return counts
+            }
+            let id = try await server.customer("user-1")
+            _ = try await server.customer("user-2")
+            for name in ["user-1", id] { #expect(try await compare(name) == [0, 0]) }
+            for (environment, counts) in [("production", [1, 0]), ("sandbox", [1, 1])] {
+                _ = try await server.post(
+                    "/v1/customers/\(id)/grants?environment=\(environment)",
+                    "{\"lookup_key\":\"pro\"}"
+                )
+                for name in ["user-1", id] { #expect(try await compare(name) == counts) }
+                #expect(try await compare("user-2") == [0, 0])
+            }
+            #expect(try await server.send(.delete, "/v1/customers/\(id)").status == 200)
+            for name in ["user-1", "nobody"] { _ = try await compare(name, false) }
         }
     }
 

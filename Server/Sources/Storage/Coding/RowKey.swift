@@ -71,8 +71,11 @@ extension RowKey {
 
     /// The row in which a holder's purchases of one environment are answered.
     package func inEnvironment(_ environment: StoreEnvironment) -> RowKey {
-        environment == .production ? self : RowKey(high: high ^ Self.sandboxMark, low: low)
+        environment == .production ? self : inSandbox
     }
+
+    /// The same for the sandbox; statements on SQLite have it as `in_sandbox(key)`.
+    package var inSandbox: RowKey { RowKey(high: high ^ Self.sandboxMark, low: low) }
 
     /// Keeps the two environments of one holder apart; any constant would do.
     private static let sandboxMark: UInt64 = 0x7361_6E64_626F_7821

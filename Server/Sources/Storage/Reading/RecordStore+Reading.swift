@@ -40,6 +40,38 @@ extension RecordStore {
         return try reading(rows)
     }
 
+    /// What the customer with this `app_user_id` holds in `environment`, without suspension and in one
+    /// statement.
+    ///
+    /// `nil` for an erased customer and for a name that is somebody's id, where nobody is called so, and
+    /// where the database cannot do that.
+    public func readingAtOnce(
+        ofAppUser name: String,
+        in environment: StoreEnvironment
+    ) throws(StorageError) -> (customer: Customer.ID, reading: CustomerReading)? {
+        let rows = try driver.readAtOnce(
+            environment == .production ? Self.appUserSQL : Self.appUserInSandboxSQL,
+            [RowKey(Holder(appUserID: name)).value, .text(name)]
+        )
+        guard let rows, let row = rows.first else { return nil }
+        let reading = try reading(rows)
+        return reading.isErased ? nil : (Customer.ID(try row.text(3)), reading)
+    }
+
+    private static let appUserSQL = appUserSQL(key: "alias.customer")
+    private static let appUserInSandboxSQL = appUserSQL(key: "in_sandbox(alias.customer)")
+
+    /// - Parameter key: the row of the customer's answer.
+    private static func appUserSQL(key: String) -> String {
+        """
+        SELECT coalesce(sequence, 0), coalesce(balance, 0), coalesce(answer, x''), profile.id
+        FROM alias JOIN profile ON profile.customer = alias.customer
+        LEFT JOIN customer ON customer.key = \(key)
+        WHERE alias.key = $1 AND profile.body <> x''
+        AND NOT EXISTS (SELECT 1 FROM profile WHERE id = $2)
+        """
+    }
+
     private static let readingSQL = "SELECT sequence, balance, answer FROM customer WHERE key = $1"
 
     private static func readingKey(

@@ -128,27 +128,22 @@ public struct Entitlements: Sendable {
         throw Refusal.missing("customer", name)
     }
 
-    /// The same reads without suspension; `nil` for whatever ``reading(of:in:)`` may refuse, and where
-    /// the database cannot do that.
+    /// The same without suspension, by `app_user_id` in one statement; `nil` for whatever
+    /// ``reading(of:in:)`` may refuse, and where the database cannot do that.
     private func readingAtOnce(
         of name: String,
         in environment: StoreEnvironment
     ) throws -> (Customer.ID, CustomerReading)? {
-        let id = Customer.ID(name)
-        var own: CustomerReading?
-        if CustomerNames.isOurs(name) {
-            guard let reading = try records.readingAtOnce(of: id, in: environment) else {
-                return nil
-            }
-            if try isAnswer(reading) { return (id, reading) }
-            own = reading
+        guard CustomerNames.isOurs(name) else {
+            return try records.readingAtOnce(ofAppUser: name, in: environment)
         }
-        guard let known = try directory.storedAtOnce(name), !known.body.isEmpty else { return nil }
-        if known.customer == id, let own { return (id, own) }
-        guard let reading = try records.readingAtOnce(of: known.customer, in: environment),
-            !reading.isErased
+        let id = Customer.ID(name)
+        guard let reading = try records.readingAtOnce(of: id, in: environment) else { return nil }
+        if try isAnswer(reading) { return (id, reading) }
+        guard let known = try directory.storedAtOnce(name), known.customer == id,
+            !known.body.isEmpty
         else { return nil }
-        return (known.customer, reading)
+        return (id, reading)
     }
 
     /// Whether somebody holds, or held, something under this id.
