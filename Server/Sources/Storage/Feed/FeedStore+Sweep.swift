@@ -3,16 +3,18 @@ public import TollgateCore
 // Access ends without a fact, yet those who follow the feed must hear of it (RULES §13). The
 // customer's row is derived and stays as it is; how far the sweep has come is kept beside it.
 extension FeedStore {
-    private static let cursor = "sweep"
+    static let cursor = "sweep"
+    static let sweptSQL = "SELECT value FROM meta WHERE name = $1"
 
     /// The instant up to which lapses were announced; `nil` before the first sweep.
     ///
     /// - Parameter lock: what the SELECT ends with.
     static func swept(_ connection: any StorageConnection, lock: String = "") throws -> Instant? {
-        let rows = try connection.query(
-            "SELECT value FROM meta WHERE name = $1 \(lock)",
-            [.text(cursor)]
-        )
+        try swept(connection.query("\(sweptSQL) \(lock)", [.text(cursor)]))
+    }
+
+    /// The same of what `sweptSQL` found.
+    static func swept(_ rows: [Row]) throws -> Instant? {
         guard let bytes = try rows.first?.bytes(0),
             let milliseconds = Int64(String(decoding: bytes, as: UTF8.self))
         else { return nil }

@@ -13,6 +13,11 @@ public struct WantedRow: Sendable {
 public struct QuestionStore: Sendable {
     let driver: any StorageDriver
 
+    /// Whether any question waits.
+    public func hasAny() async throws -> Bool {
+        try await !driver.readNow("SELECT 1 FROM wanted LIMIT 1", []).isEmpty
+    }
+
     /// The oldest questions of one kind.
     ///
     /// - Parameter last: the last one of the page before; `nil` begins with the oldest.
