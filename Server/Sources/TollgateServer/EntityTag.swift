@@ -8,6 +8,8 @@ extension HTTPFields {
     /// (`If-None-Match`, RFC 9110 §13.1.2).
     func showTag(_ tag: String) -> Bool {
         guard let shown = self[.ifNoneMatch] else { return false }
+        // What nearly everybody shows: the tag as it was sent.
+        if shown == tag { return true }
         let opaque = Self.opaque(tag[...])
         // No tag of ours has a comma, so one of somebody else's that has may be cut in two.
         return shown.split(separator: ",").contains { part in
