@@ -314,6 +314,7 @@ extension StripeInvoice.Line {
         from start: Double,
         to end: Double,
         price: String = "price_monthly",
+        quantity: Int64 = 1,
         proration: Bool = false,
         item: String? = nil,
         discount: Int64? = nil,
@@ -322,7 +323,7 @@ extension StripeInvoice.Line {
         Self(
             id: id,
             price: price,
-            quantity: 1,
+            quantity: quantity,
             amount: amount,
             start: .day(start),
             end: .day(end),

@@ -154,4 +154,48 @@ extension StripeHistoryTests {
         let active = rows.periods.filter { $0.isPaid && .day(20) < $0.effectiveEnd }
         #expect(active.map(\.storeProduct) == ["price_yearly"])
     }
+
+    // https://docs.stripe.com/billing/subscriptions/prorations: the credit names the quantity that was paid.
+    @Test("one of two licences that were half price is given up: the other one stays active")
+    func oneOfTwo() {
+        let rows = Self.rows([
+            .invoice(
+                "in_1",
+                of: "sub_1",
+                paid: 0,
+                amount: 1000,
+                [
+                    .line(
+                        "il_1",
+                        2000,
+                        from: 0,
+                        to: 31,
+                        quantity: 2,
+                        item: "si_sub_1",
+                        discount: 1000
+                    )
+                ]
+            ),
+            .invoice(
+                "in_2",
+                of: "sub_1",
+                paid: 10,
+                amount: 0,
+                [
+                    .line(
+                        "il_2",
+                        -677,
+                        from: 10,
+                        to: 31,
+                        quantity: 2,
+                        proration: true,
+                        item: "si_sub_1"
+                    ),
+                    .line("il_3", 677, from: 10, to: 31, proration: true, item: "si_sub_1"),
+                ]
+            ),
+            .subscription("sub_1", "active", from: 0, to: 31, said: 10),
+        ])
+        for day in [5.0, 20, 30] { #expect(Self.state(rows, day)[1] == 1) }
+    }
 }

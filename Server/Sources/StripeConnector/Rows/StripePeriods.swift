@@ -136,7 +136,7 @@ struct StripePeriods {
     ///
     /// Of several charges for one price in that second, as many are undone as there are credits for
     /// them. One of the credits is for the rest of a period of that price that was running; if that
-    /// was paid at another price, it is of another amount.
+    /// was paid at another price, it is of another amount or of another quantity.
     private func isUndone(_ piece: Piece, among pieces: [Piece]) -> Bool {
         let row = piece.row
         let credits = paid.flatMap(\.lines).filter { credit in
@@ -144,7 +144,9 @@ struct StripePeriods {
                 && credit.end == row.end && credit.price == row.storeProduct
                 && isSame(piece, credit.item, credit.price)
         }
-        var undone = credits.count { $0.amount == -piece.amount }
+        var undone = credits.count {
+            $0.amount == -piece.amount && $0.quantity == piece.quantity
+        }
         guard piece.amount > 0, undone > 0 else { return false }
         let isRest = pieces.contains { former in
             former.row.start < row.start && row.start < former.row.end
