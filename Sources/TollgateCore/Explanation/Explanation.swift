@@ -12,18 +12,44 @@ public struct Explanation: Hashable, Sendable {
         /// The case of the statement: `period`, `renewal`, `status` and so on.
         public var kind: String
         /// A sentence for people.
-        public var summary: String
+        public var sentence: Sentence
         /// Whether the answer rests on it.
         public var decides: Bool
+
+        /// The sentence in English.
+        public var summary: String { sentence.text }
+    }
+
+    /// What a store itself says of the entitlement; the answer never rests on it.
+    public struct Opinion: Hashable, Sendable {
+        /// The kind of such a line.
+        public static let kind = "entitlement_summary"
+
+        /// The store's id of whom it speaks of.
+        public var source: String
+        public var store: Store
+        public var stated: Instant
+        public var sentence: Sentence
+
+        public init(source: String, store: Store, stated: Instant, sentence: Sentence) {
+            self.source = source
+            self.store = store
+            self.stated = stated
+            self.sentence = sentence
+        }
     }
 
     public var lookupKey: String
     public var at: Instant
     public var answer: ActiveEntitlement?
     public var facts: [Line]
-    public var wouldChange: [String]
+    /// What would turn the answer round.
+    public var changes: [Sentence]
 
     public var isEntitled: Bool { answer != nil }
+
+    /// The changes in English.
+    public var wouldChange: [String] { changes.map(\.text) }
 }
 
 extension Explanation {
@@ -52,7 +78,7 @@ extension Explanation {
                 ($0.stated, $0.purchase, $0.source, $0.kind, $0.summary)
                     < ($1.stated, $1.purchase, $1.source, $1.kind, $1.summary)
             }
-        wouldChange = Self.changes(to: answer, lookupKey, at: instant, timeline, purchases, catalog)
+        changes = Self.changes(to: answer, lookupKey, at: instant, timeline, purchases, catalog)
     }
 
     private static func changes(
@@ -62,8 +88,8 @@ extension Explanation {
         _ timeline: Timeline,
         _ purchases: [(record: Purchase, access: PurchaseAccess)],
         _ catalog: Catalog
-    ) -> [String] {
-        var changes: [String] = []
+    ) -> [Sentence] {
+        var changes: [Sentence] = []
         let own = timeline.entries.filter { $0.lookupKey == lookupKey }
         if let answer {
             switch answer.until {
@@ -84,7 +110,9 @@ extension Explanation {
             }
         } else {
             if let next = own.filter({ $0.since > instant }).min(by: { $0.since < $1.since }) {
-                changes.append("At \(next.since) access begins (\(next.ground.rawValue)).")
+                changes.append(
+                    "At \(next.since) access begins (\(next.ground.rawValue, of: "ground"))."
+                )
             }
             if let last = own.compactMap(\.until).filter({ $0 <= instant }).max() {
                 changes.append(

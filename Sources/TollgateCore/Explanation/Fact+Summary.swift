@@ -26,17 +26,21 @@ extension Fact {
     }
 
     /// The statement as a sentence for people, in the words of `Explanation`.
-    public var summary: String {
+    public var sentence: Sentence {
         switch statement {
         case .invoice(let invoice):
-            return "invoice \(invoice.id) is \(invoice.isPaid ? "paid" : "not paid")"
+            return invoice.isPaid
+                ? "invoice \(invoice.id) is paid" : "invoice \(invoice.id) is not paid"
         case .buyer(let buyer): return "bought by \(buyer.reference)"
-        case .claim(let claim): return "\(claim.mode.rawValue) by \(claim.customer)"
+        case .claim(let claim): return "\(claim.mode.rawValue, of: "claim") by \(claim.customer)"
         case .assignment(let assignment): return "assigned to \(assignment.customer) by staff"
         default: break
         }
         // On its own, so that what is said of it is what it said.
         return Purchase(key: purchase, joining: [self])
-            .lines(nil, at: stated.instant).first?.summary ?? kind
+            .lines(nil, at: stated.instant).first?.sentence ?? Sentence(quoting: kind)
     }
+
+    /// The sentence in English.
+    public var summary: String { sentence.text }
 }

@@ -27,7 +27,7 @@ extension Explanation {
         func line<Value>(
             _ stated: Newest<Value>,
             _ kind: String,
-            _ summary: String,
+            _ sentence: Sentence,
             decides: Bool
         ) -> Line {
             Line(
@@ -35,7 +35,7 @@ extension Explanation {
                 source: stated.source,
                 stated: stated.stated.instant,
                 kind: kind,
-                summary: summary,
+                sentence: sentence,
                 decides: answer?.purchase == purchase && decides
             )
         }
@@ -51,8 +51,9 @@ extension FreeSubscriptionReports {
             telling.line(
                 report,
                 "free_subscription",
-                "the app reported \(report.value.product) as "
-                    + (report.value.isOn ? "taken" : "removed"),
+                report.value.isOn
+                    ? "the app reported \(report.value.product) as taken"
+                    : "the app reported \(report.value.product) as removed",
                 decides: report == began
             )
         }
@@ -72,19 +73,15 @@ extension OwnRecord {
     func lines(_ telling: Explanation.Telling) -> [Explanation.Line] {
         var lines: [Explanation.Line] = []
         if let grant {
-            let until = grant.value.until.map { "until \($0)" } ?? "for ever"
-            lines.append(
-                telling.line(
-                    grant,
-                    "grant",
-                    "\(grant.value.lookupKey) granted \(until)",
-                    decides: true
-                )
-            )
+            let key = grant.value.lookupKey
+            let text: Sentence =
+                grant.value.until.map { "\(key) granted until \($0)" } ?? "\(key) granted for ever"
+            lines.append(telling.line(grant, "grant", text, decides: true))
         }
         if let coins {
             let amount = coins.value.amount
-            let text = amount < 0 ? "staff took \(-amount) coins" : "staff gave \(amount) coins"
+            let text: Sentence =
+                amount < 0 ? "staff took \(-amount) coins" : "staff gave \(amount) coins"
             lines.append(telling.line(coins, "coins", text, decides: false))
         }
         return lines + (freeSubscription?.lines(telling) ?? [])
@@ -109,17 +106,21 @@ extension StripeRecord {
         let answer = telling.answer
         if let subscription {
             let value = subscription.value
-            let items = value.items.map { "\($0.price) from \($0.start) to \($0.end)" }
-            var text = "subscription is \(value.status): \(items.joined(separator: "; "))"
+            let items = value.items.map { item -> Sentence in
+                "\(item.price) from \(item.start) to \(item.end)"
+            }
+            var text: Sentence = "subscription is \(value.status, of: "stripe_status"): \(items)"
             if let ended = value.endedAt { text += ", ended at \(ended)" }
             if value.cancelsAtPeriodEnd { text += ", cancels at the end of the period" }
             let holds = value.items.contains { $0.id == answer?.evidence }
             lines.append(telling.line(subscription, "subscription", text, decides: holds))
         }
         if let payment {
-            let text =
-                "checkout \(payment.isComplete ? "complete" : payment.payment.status), "
-                + (payment.isPaid ? "paid" : "not paid")
+            let status = payment.isComplete ? "complete" : payment.payment.status
+            let text: Sentence =
+                payment.isPaid
+                ? "checkout \(status, of: "checkout_status"), paid"
+                : "checkout \(status, of: "checkout_status"), not paid"
             lines.append(telling.line(payment.newest, "payment", text, decides: true))
         }
         for invoice in invoices {
@@ -131,11 +132,15 @@ extension StripeRecord {
             )
         }
         for refund in refunds {
-            let text = "refund of \(refund.value.amount) is \(refund.value.status)"
+            let value = refund.value
+            let text: Sentence =
+                "refund of \(value.amount) is \(value.status, of: "refund_status")"
             lines.append(telling.line(refund, "refund", text, decides: false))
         }
         for dispute in disputes {
-            let text = "dispute of \(dispute.value.amount) is \(dispute.value.status)"
+            let value = dispute.value
+            let text: Sentence =
+                "dispute of \(value.amount) is \(value.status, of: "dispute_status")"
             lines.append(telling.line(dispute, "dispute", text, decides: false))
         }
         return lines
@@ -154,7 +159,7 @@ extension AppStoreRecord {
             telling.line(
                 record.newest,
                 "period",
-                summary(of: record),
+                sentence(of: record),
                 decides: answer?.evidence == record.period.transactionID
                     || ([Ground.grace, .renewal, .status].contains(answer?.ground)
                         && record.period.id == orderedPeriods.last?.period.id)
@@ -167,7 +172,7 @@ extension AppStoreRecord {
             } else { false }
         if let renewal {
             let terms = renewal.value
-            var text = terms.willRenew ? "will renew" : "will not renew"
+            var text: Sentence = terms.willRenew ? "will renew" : "will not renew"
             if let next = terms.nextProduct { text += " as \(next)" }
             if let grace = terms.graceEnd { text += ", billing grace until \(grace)" }
             if terms.awaitsConsent { text += ", waits for consent to a price increase" }
@@ -194,16 +199,18 @@ extension AppStoreRecord {
         }
         for reversal in reversals ?? [] {
             let named = periods.first { $0.period.id == reversal.value }?.period.transactionID
-            let text = named.map { "the refund of \($0) was reversed" } ?? "a refund was reversed"
+            let text: Sentence =
+                named.map { "the refund of \($0) was reversed" } ?? "a refund was reversed"
             lines.append(telling.line(reversal, "refund_reversed", text, decides: false))
         }
         return lines + (freeSubscription?.lines(telling) ?? [])
     }
 
-    private func summary(of record: PeriodRecord) -> String {
+    private func sentence(of record: PeriodRecord) -> Sentence {
         let period = record.period
-        var text = "\(period.product) paid from \(period.start)"
-        if let end = period.end { text += " to \(end)" }
+        var text: Sentence =
+            period.end.map { "\(period.product) paid from \(period.start) to \($0)" }
+            ?? "\(period.product) paid from \(period.start)"
         if period.quantity > 1, period.kind == .autoRenewable {
             text += ", \(period.quantity) seats"
         }

@@ -3,7 +3,7 @@ internal import Logging
 public import Storage
 internal import Stores
 internal import StripeAPI
-public import TollgateAPI
+internal import TollgateAPI
 public import TollgateCore
 
 /// What Stripe said last that one customer of its own may use.
@@ -82,21 +82,19 @@ extension RecordStore {
         on lookupKey: String,
         of customer: Customer.ID,
         in environment: StoreEnvironment
-    ) async throws -> API.Explanation.Fact? {
+    ) async throws -> Explanation.Opinion? {
         guard let body = try await questions.opinion(of: customer, in: environment) else {
             return nil
         }
         let opinion = try APIJSON.decode(StripeOpinion.self, from: Data(body))
         let lists = opinion.lookupKeys.contains(lookupKey)
-        return API.Explanation.Fact(
-            id: opinion.stripeCustomer,
-            store: API.Store(rawValue: Store.stripe.rawValue),
-            kind: "entitlement_summary",
-            stated: opinion.at,
-            summary: lists
+        return Explanation.Opinion(
+            source: opinion.stripeCustomer,
+            store: .stripe,
+            stated: Instant(milliseconds: opinion.at),
+            sentence: lists
                 ? "Stripe's own entitlements list \(lookupKey)"
-                : "Stripe's own entitlements do not list \(lookupKey)",
-            decides: false
+                : "Stripe's own entitlements do not list \(lookupKey)"
         )
     }
 }

@@ -32,7 +32,7 @@ struct AppStoreChecks {
                 $0.rawValue < $1.rawValue
             }) {
                 let api = environment == .production ? app.production : app.sandbox
-                let place = "\(app.bundleID) in \(environment.rawValue)"
+                let place = "\(app.bundleID) (\(environment.rawValue))"
                 findings += await ask(api, place, now)
             }
         }
@@ -44,7 +44,8 @@ struct AppStoreChecks {
     /// - Parameter wall: real time.
     private static func root(_ name: String, until end: Instant, at wall: Instant) -> Finding {
         let check = "app_store.roots"
-        let remedy = "Add Apple's next root certificate to TOLLGATE_APP_STORE_ROOTS beside it."
+        let remedy: Sentence =
+            "Add Apple's next root certificate to TOLLGATE_APP_STORE_ROOTS beside it."
         let left = end.milliseconds - wall.milliseconds
         guard left > 0 else {
             return .failed(check, "The trusted root \(name) expired at \(end).", remedy)
@@ -93,7 +94,7 @@ struct AppStoreChecks {
                 notifications(page?.notificationHistory ?? [], page?.hasMore ?? false, place),
             ]
         } catch {
-            let remedy =
+            let remedy: Sentence =
                 error.isForbidden
                 ? "Issuer id, key id and .p8 belong together: App Store Connect, Users and Access, Integrations, In-App Purchase. The key is of the team that owns the app."
                 : "Try again later; if it stays so, look at the network of this machine."
@@ -114,10 +115,12 @@ struct AppStoreChecks {
             )
         }
         let results = Set(lost.flatMap(\.sendAttempts).compactMap(\.sendAttemptResult?.rawValue))
-        let count = hasMore ? "More than \(lost.count)" : "\(lost.count)"
+        let reasons = results.sorted().joined(separator: ", ")
         return .failed(
             "app_store.notifications",
-            "\(count) notifications of the last day for \(place) did not arrive: \(results.sorted().joined(separator: ", ")).",
+            hasMore
+                ? "More than \(lost.count) notifications of the last day for \(place) did not arrive: \(reasons)."
+                : "\(lost.count) notifications of the last day for \(place) did not arrive: \(reasons).",
             "In App Store Connect, give https://YOUR-SERVER/webhooks/app_store as the server URL, version 2. The server asks for what was missed by itself."
         )
     }

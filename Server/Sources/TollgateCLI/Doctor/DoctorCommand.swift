@@ -4,6 +4,7 @@ import CommandOutput
 import Foundation
 import Storage
 import Stores
+import TollgateCore
 import TollgateService
 
 /// `tollgate doctor`: asks everything that can be wrong, and says what to do.
@@ -56,7 +57,7 @@ struct DoctorCommand: AsyncParsableCommand {
             return wrong.problems.map {
                 Finding.failed(
                     "settings",
-                    $0,
+                    Sentence(quoting: $0),
                     "Mend the setting, then ask again: the rest was not asked."
                 )
             }
@@ -67,7 +68,11 @@ struct DoctorCommand: AsyncParsableCommand {
         )
         var findings = [Finding.ok("settings", "tollgate serve would start with these settings.")]
         findings += settings.warnings.map {
-            Finding.warning("settings", $0, "See docs/operations.md, Keys that change.")
+            Finding.warning(
+                "settings",
+                Sentence(quoting: $0),
+                "See docs/operations.md, Keys that change."
+            )
         }
         if let finding = openFile() { findings.append(finding) }
         let checkUp = Doctor.checkUp(

@@ -4,6 +4,7 @@ import CommandOutput
 import Foundation
 import NIOCore
 import NIOHTTP1
+import TollgateCore
 import TollgateServer
 import TollgateService
 
@@ -26,12 +27,17 @@ struct EmailChecks {
         let server = emails.server
         do {
             try await OutgoingMail.greet(server, as: emails.sender)
-            let login = server.username == nil ? "" : " and the login"
-            return .ok(name, "\(server.host):\(server.port) takes the connection\(login).")
+            let place = "\(server.host):\(server.port)"
+            return .ok(
+                name,
+                server.username == nil
+                    ? "\(place) takes the connection."
+                    : "\(place) takes the connection and the login."
+            )
         } catch {
             return .failed(
                 name,
-                (error as? MailFailed)?.sentence ?? PlainWords.of(error),
+                Sentence(quoting: (error as? MailFailed)?.sentence ?? PlainWords.of(error)),
                 "Correct ‘emails’ in the settings; tollgate emails test ADDRESS sends an email."
             )
         }
@@ -83,7 +89,7 @@ struct EmailChecks {
         _ name: String,
         over client: HTTPClient
     ) async -> Finding {
-        let remedy =
+        let remedy: Sentence =
             "Let the proxy pass /emails/unsubscribe on: a customer must be able to unsubscribe."
         do {
             let answer = try await client.execute(

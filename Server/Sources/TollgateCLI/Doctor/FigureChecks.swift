@@ -82,7 +82,7 @@ struct FigureChecks {
             share,
             bound,
             Self.refundsCheck,
-            "refunds beside \(share.whole) payments in the last seven days",
+            "\(share.part) refunds beside \(share.whole) payments in the last seven days (\(percent(share)))",
             "tollgate report refunds --group product shows of what; the dashboard shows of whom."
         )
     }
@@ -92,7 +92,7 @@ struct FigureChecks {
             share,
             bound,
             Self.churnCheck,
-            "of \(share.whole) subscriptions ended in the last thirty days",
+            "\(share.part) of \(share.whole) subscriptions ended in the last thirty days (\(percent(share)))",
             "tollgate report churn --group product shows which; tollgate report events shows why."
         )
     }
@@ -101,16 +101,23 @@ struct FigureChecks {
         _ share: FigureShare,
         _ bound: Int64,
         _ check: String,
-        _ words: String,
-        _ remedy: String
+        _ sentence: Sentence,
+        _ remedy: Sentence
     ) -> Finding {
-        let percent = String(format: "%.1f %%", share.percent)
-        let sentence = "\(share.part) \(words) (\(percent))"
+        var sentence = sentence
         guard share.whole >= Self.fewest else {
-            return .skipped(check, "\(sentence): too few to judge.")
+            sentence += ": too few to judge."
+            return .skipped(check, sentence)
         }
-        return share.percent < Double(bound)
-            ? .ok(check, "\(sentence).")
-            : .failed(check, "\(sentence), at or above \(bound) %.", remedy)
+        guard share.percent >= Double(bound) else {
+            sentence += "."
+            return .ok(check, sentence)
+        }
+        sentence += ", at or above \(bound) %."
+        return .failed(check, sentence, remedy)
+    }
+
+    private func percent(_ share: FigureShare) -> String {
+        String(format: "%.1f %%", share.percent)
     }
 }

@@ -22,7 +22,7 @@ struct GooglePlayChecks {
             return [
                 .failed(
                     "google_play.key",
-                    (error as? ValidationError)?.message ?? PlainWords.of(error),
+                    Sentence(quoting: (error as? ValidationError)?.message ?? PlainWords.of(error)),
                     "Make a key for the service account in Google Cloud, as JSON, and name its file."
                 )
             ]
@@ -60,7 +60,7 @@ struct GooglePlayChecks {
                 "Google takes the service account for \(client.packageName)."
             )
         } catch {
-            let remedy =
+            let remedy: Sentence =
                 error.meaning == .notAllowed
                 ? "In the Play Console, Users and permissions, invite the service account with View app information, View financial data and Manage orders and subscriptions. New rights take up to a day."
                 : "Try again later; if it stays so, look at the network of this machine."

@@ -63,15 +63,23 @@ struct MachineChecks {
         let off = Int(
             begun.addingTimeInterval(Date().timeIntervalSince(begun) / 2).timeIntervalSince(date)
         )
-        let words = "This clock is \(abs(off)) s \(off < 0 ? "behind" : "ahead of") the store's"
-        let remedy = "Let NTP set it: timedatectl set-ntp true."
+        let remedy: Sentence = "Let NTP set it: timedatectl set-ntp true."
         switch abs(off) {
         case 0...10: return .ok("clock", "This clock agrees with that of \(witness).")
-        case 11...240: return .warning("clock", "\(words).", remedy)
+        case 11...240:
+            return .warning(
+                "clock",
+                off < 0
+                    ? "This clock is \(-off) s behind the store's."
+                    : "This clock is \(off) s ahead of the store's.",
+                remedy
+            )
         default:
             return .failed(
                 "clock",
-                "\(words): beyond five minutes, genuine messages are refused.",
+                off < 0
+                    ? "This clock is \(-off) s behind the store's: beyond five minutes, genuine messages are refused."
+                    : "This clock is \(off) s ahead of the store's: beyond five minutes, genuine messages are refused.",
                 remedy
             )
         }
@@ -95,7 +103,7 @@ struct MachineChecks {
         } catch {
             return .failed(
                 "database",
-                PlainWords.of(error),
+                Sentence(quoting: PlainWords.of(error)),
                 "Mend it before anything else: without it, stores and apps are answered 503."
             )
         }
@@ -109,23 +117,23 @@ struct MachineChecks {
             return .skipped("disk", "The folder of \(path) is not there yet.")
         }
         let used = [path, path + "-wal"].map(Self.size).reduce(0, +)
-        let words =
-            "\(Self.megabytes(free)) MB are free, the database has \(Self.megabytes(used)) MB"
+        let words: Sentence =
+            "\(Self.megabytes(free)) MB are free, the database has \(Self.megabytes(used)) MB."
         if free < 100_000_000 {
             return .failed(
                 "disk",
-                "\(words).",
+                words,
                 "Free space: the server cannot write to a full disk."
             )
         }
         if free < max(1_000_000_000, used) {
             return .warning(
                 "disk",
-                "\(words).",
+                words,
                 "Free space: a new engine derives everything again, beside the present data."
             )
         }
-        return .ok("disk", "\(words).")
+        return .ok("disk", words)
     }
 
     /// The bytes that are free on the disk of a file, and all that it has; `nil`: the folder is not there.
@@ -186,7 +194,7 @@ struct MachineChecks {
             return .skipped("public_url", "TOLLGATE_PUBLIC_URL is not set.")
         }
         let base = publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL
-        let remedy =
+        let remedy: Sentence =
             "Look at the proxy, its certificate, and the name's address. Stores send their messages there."
         do {
             let answer = try await client.execute(

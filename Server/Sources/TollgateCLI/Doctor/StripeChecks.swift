@@ -33,7 +33,7 @@ struct StripeChecks {
             _ = try await stripe.list(["customers"], of: Stripe.Customer.self)
             return .ok("stripe.key", "Stripe takes the key.")
         } catch {
-            let remedy =
+            let remedy: Sentence =
                 switch error {
                 case .refused(let refusal) where refusal.status == 401:
                     "Copy the key from Stripe's dashboard, Developers, API keys, into TOLLGATE_STRIPE_SECRET_KEY."

@@ -127,12 +127,13 @@ struct Dashboard: Sendable {
         }
         let words = Words.of(ask.language)
         let code = refusal.error.code.rawValue
+        let message = words.said(refusal.error, in: ask.language)
         return templates.page(
             "dash_message",
             [
-                "heading": words.table["error_\(code)"] == nil
-                    ? words["error_heading"] : words["error_\(code)"],
-                "message": refusal.error.message, "code": code,
+                "heading": words.table["error_\(code)"] ?? words["error_heading"],
+                "message": message?.text ?? false, "isEnglish": message?.isEnglish ?? false,
+                "code": code,
             ],
             layout: frame(ask, visit: visit, title: words["error_heading"], section: ""),
             status: HTTPResponse.Status(code: refusal.status)

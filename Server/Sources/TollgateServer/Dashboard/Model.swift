@@ -24,8 +24,10 @@ struct Cell {
     var currency: String?
     /// The value as programs read it: `9.990` for `$9.99`.
     var plain: String?
-    /// A sentence of the engine's, which speaks English only.
+    /// The text is English on every page.
     var isEnglish = false
+    /// The text is a sentence, which needs room.
+    var isLong = false
 
     init(_ text: String) {
         self.text = text
@@ -94,6 +96,7 @@ struct Cell {
     static func english(_ text: String) -> Cell {
         var cell = Cell(text)
         cell.isEnglish = true
+        cell.isLong = true
         return cell
     }
 }

@@ -69,7 +69,7 @@ struct Table {
                     "note": cell.note ?? false, "badge": cell.badge ?? false,
                     "iso": cell.iso ?? false, "cellID": cell.id ?? false,
                     "isNumber": cell.isNumber || numbers.contains(index),
-                    "isEnglish": cell.isEnglish,
+                    "isEnglish": cell.isEnglish, "isLong": cell.isLong,
                 ]
             }
         ]

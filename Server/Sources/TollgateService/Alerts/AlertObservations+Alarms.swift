@@ -169,8 +169,8 @@ extension AlertObservations {
         Dictionary(grouping: failures, by: \.check).map { check, findings in
             Alarm(
                 "check/\(check)",
-                findings.map(\.sentence).joined(separator: " "),
-                findings.first?.remedy ?? "tollgate doctor says more.",
+                findings.map(\.sentence.text).joined(separator: " "),
+                findings.first?.remedy?.text ?? "tollgate doctor says more.",
                 isUrgent: Self.isUrgent(check)
             )
         }

@@ -15,7 +15,7 @@ public struct Explanations: Sendable {
     package typealias Opinion =
         @Sendable (
             _ lookupKey: String, _ customer: Customer.ID, _ environment: StoreEnvironment
-        ) async throws -> API.Explanation.Fact?
+        ) async throws -> Explanation.Opinion?
 
     package init(
         records: RecordStore,
@@ -30,7 +30,15 @@ public struct Explanations: Sendable {
         self.opinion = opinion
     }
 
-    /// Why `customer` may, or may not, use `lookupKey`.
+    /// The reasons of an answer, in sentences that keep their parts.
+    public struct Reasons: Sendable {
+        public var explanation: Explanation
+        public var opinion: Explanation.Opinion?
+        fileprivate var customer: Customer.ID
+        fileprivate var environment: StoreEnvironment
+    }
+
+    /// Why `customer` may, or may not, use `lookupKey`, in English.
     ///
     /// - Parameters:
     ///   - instant: `nil`: now.
@@ -42,6 +50,19 @@ public struct Explanations: Sendable {
         at instant: Instant? = nil,
         known: Int64? = nil
     ) async throws -> API.Explanation {
+        API.Explanation(
+            try await reasons(lookupKey, for: customer, in: environment, at: instant, known: known)
+        )
+    }
+
+    /// Why `customer` may, or may not, use `lookupKey`; the parameters are those of `explain`.
+    public func reasons(
+        _ lookupKey: String,
+        for customer: String,
+        in environment: StoreEnvironment? = nil,
+        at instant: Instant? = nil,
+        known: Int64? = nil
+    ) async throws -> Reasons {
         let environment = environment ?? defaultEnvironment
         let id = Customer.ID(try await directory.customer(customer).id)
         var at = instant
@@ -52,19 +73,21 @@ public struct Explanations: Sendable {
             purchases: try await records.purchases(of: id, in: environment, known: known),
             in: records.history
         )
-        var answer = API.Explanation(explanation, customer: id, environment: environment)
-        if let opinion = try await opinion(lookupKey, id, environment) {
-            answer.facts.append(opinion)
-        }
-        return answer
+        return Reasons(
+            explanation: explanation,
+            opinion: try await opinion(lookupKey, id, environment),
+            customer: id,
+            environment: environment
+        )
     }
 }
 
 extension API.Explanation {
-    init(_ explanation: Explanation, customer: Customer.ID, environment: StoreEnvironment) {
+    fileprivate init(_ reasons: Explanations.Reasons) {
+        let explanation = reasons.explanation
         self.init(
-            customer: customer.rawValue,
-            environment: API.Environment(rawValue: environment.rawValue),
+            customer: reasons.customer.rawValue,
+            environment: API.Environment(rawValue: reasons.environment.rawValue),
             lookupKey: explanation.lookupKey,
             at: explanation.at.milliseconds,
             entitled: explanation.isEntitled,
@@ -81,5 +104,17 @@ extension API.Explanation {
             },
             wouldChange: explanation.wouldChange.map { Change(summary: $0) }
         )
+        if let opinion = reasons.opinion {
+            facts.append(
+                Fact(
+                    id: opinion.source,
+                    store: API.Store(rawValue: opinion.store.rawValue),
+                    kind: Explanation.Opinion.kind,
+                    stated: opinion.stated.milliseconds,
+                    summary: opinion.sentence.text,
+                    decides: false
+                )
+            )
+        }
     }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import TollgateCore
+
 /// Everything that can be wrong with a server, its machine and its stores, asked on demand.
 public struct CheckUp: Sendable {
     /// Checks that are asked one after the other.

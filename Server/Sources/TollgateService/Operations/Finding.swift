@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+public import TollgateCore
+
 /// The result of one check.
 public struct Finding: Codable, Hashable, Sendable {
     public enum State: String, Codable, CaseIterable, Sendable {
@@ -14,9 +16,9 @@ public struct Finding: Codable, Hashable, Sendable {
     /// A name for programs: `stripe.webhook_endpoint`.
     public var check: String
     public var state: State
-    public var sentence: String
+    public var sentence: Sentence
     /// The remedy; `nil` if there is nothing to do.
-    public var remedy: String?
+    public var remedy: Sentence?
     /// It could not be judged at the moment: what was found before holds.
     var isUndecided = false
 
@@ -24,26 +26,29 @@ public struct Finding: Codable, Hashable, Sendable {
         case check, state, sentence, remedy
     }
 
-    public static func ok(_ check: String, _ sentence: String) -> Finding {
+    public static func ok(_ check: String, _ sentence: Sentence) -> Finding {
         Finding(check: check, state: .ok, sentence: sentence, remedy: nil)
     }
 
-    public static func warning(_ check: String, _ sentence: String, _ remedy: String) -> Finding {
+    public static func warning(_ check: String, _ sentence: Sentence, _ remedy: Sentence) -> Finding
+    {
         Finding(check: check, state: .warning, sentence: sentence, remedy: remedy)
     }
 
     /// - Parameter sentence: also a message of a store or a library, which may lack its full stop.
-    public static func failed(_ check: String, _ sentence: String, _ remedy: String) -> Finding {
-        let ended = sentence.hasSuffix(".") || sentence.hasSuffix("?") ? sentence : sentence + "."
+    public static func failed(_ check: String, _ sentence: Sentence, _ remedy: Sentence) -> Finding
+    {
+        var ended = sentence
+        if !sentence.text.hasSuffix("."), !sentence.text.hasSuffix("?") { ended += "." }
         return Finding(check: check, state: .failed, sentence: ended, remedy: remedy)
     }
 
-    public static func skipped(_ check: String, _ sentence: String) -> Finding {
+    public static func skipped(_ check: String, _ sentence: Sentence) -> Finding {
         Finding(check: check, state: .skipped, sentence: sentence, remedy: nil)
     }
 
     /// What cannot be judged at the moment: an alarm about it goes on.
-    public static func undecided(_ check: String, _ sentence: String) -> Finding {
+    public static func undecided(_ check: String, _ sentence: Sentence) -> Finding {
         var finding = skipped(check, sentence)
         finding.isUndecided = true
         return finding

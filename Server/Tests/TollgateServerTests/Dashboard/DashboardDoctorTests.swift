@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 import Testing
+import TollgateCore
 import TollgateService
 
 @Suite("The dashboard's page Doctor")
@@ -45,7 +46,7 @@ struct DashboardDoctorTests {
             #expect(times.value == 1)
             for finding in Self.findings {
                 #expect(page.text.contains(finding.check))
-                if let remedy = finding.remedy { #expect(page.text.contains(remedy)) }
+                if let remedy = finding.remedy { #expect(page.text.contains(remedy.text)) }
             }
             #expect(page.text.contains("Stripe refuses the key &lt;sk&gt;."))
             #expect(!page.text.contains("{{"))

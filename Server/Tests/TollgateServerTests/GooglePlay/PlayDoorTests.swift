@@ -193,7 +193,7 @@ struct PlayDoorTests {
                 #expect(purchase.text.contains(#"<a href="\#(console)/subscriptions/setup""#))
                 let why = try await staff.open("/dashboard/customers/\(id)/explain?lookup_key=pro")
                 #expect(why.words.contains("Google Play"))
-                #expect(why.words.contains("Google Play subscription is ACTIVE: pro:monthly"))
+                #expect(why.words.contains("Google Play subscription is active: pro:monthly"))
                 for path in ["catalog", "health", "reports/revenue", ""] {
                     let page = try await staff.open("/dashboard/\(path)")
                     #expect(page.words.contains("Google Play"), "\(path)")

@@ -22,48 +22,54 @@ extension GooglePlayRecord {
             lines.append(telling.line(purchase, "google_play_purchase", text, decides: decides))
         }
         for order in orders {
-            let text = "order \(order.value.id) is \(order.value.state)"
+            let value = order.value
+            let text: Sentence =
+                "order \(value.id) is \(value.state, of: "play_order_state")"
             lines.append(telling.line(order, "google_play_order", text, decides: false))
         }
         for void in voids {
-            let what = void.value.quantity.map { "\($0) of order" } ?? "order"
-            let text = "\(what) \(void.value.order) was voided at \(void.value.at)"
+            let (order, at) = (void.value.order, void.value.at)
+            let text: Sentence =
+                void.value.quantity.map { "\($0) of order \(order) was voided at \(at)" }
+                ?? "order \(order) was voided at \(at)"
             lines.append(telling.line(void, "google_play_void", text, decides: false))
         }
         if let outage, let subscription, outage.stated > subscription.stated {
-            let text =
-                "Google Play could not be asked about it (\(outage.value.reason)), "
-                + "so a renewal may be unknown"
+            let text: Sentence =
+                "Google Play could not be asked about it (\(outage.value.reason)), so a renewal may be unknown"
             let decides = telling.answer?.ground == .renewal
             lines.append(telling.line(outage, "google_play_unreadable", text, decides: decides))
         }
         if let unreadable {
-            let text =
-                "Google Play no longer answers for it (\(unreadable.value.reason)); "
-                + "what was read before still counts"
+            let text: Sentence =
+                "Google Play no longer answers for it (\(unreadable.value.reason)); what was read before still counts"
             lines.append(telling.line(unreadable, "google_play_unreadable", text, decides: false))
         }
         return lines
     }
 
-    private func sentence(of subscription: GooglePlaySubscription) -> String {
-        let items = subscription.items.map { item in
-            var text = item.sold.id
-            if let expiry = item.expiry { text += " to \(expiry)" } else { text += ", not begun" }
+    private func sentence(of subscription: GooglePlaySubscription) -> Sentence {
+        let items = subscription.items.map { item -> Sentence in
+            var text: Sentence =
+                item.expiry.map { "\(item.sold.id) to \($0)" } ?? "\(item.sold.id), not begun"
             if let next = item.replacement { text += ", then \(next)" }
             if item.isRemoved == true { text += ", removed" }
             return text
         }
-        var text = "subscription is \(subscription.state): \(items.joined(separator: "; "))"
-        if let by = subscription.canceledBy { text += ", canceled by \(by)" }
+        var text: Sentence =
+            "subscription is \(subscription.state, of: "play_state"): \(items)"
+        if let by = subscription.canceledBy {
+            text += ", canceled by \("\(by)", of: "play_canceled_by")"
+        }
         if let resumes = subscription.resumes { text += ", resumes at \(resumes)" }
         if let replaced { text += ", replaced by another purchase at \(replaced)" }
         return text
     }
 
-    private func sentence(of purchase: GooglePlayPurchase) -> String {
-        let lines = purchase.lines.map { line in
-            var text = line.quantity == 1 ? line.sold.id : "\(line.quantity) × \(line.sold.id)"
+    private func sentence(of purchase: GooglePlayPurchase) -> Sentence {
+        let lines = purchase.lines.map { line -> Sentence in
+            var text: Sentence =
+                line.quantity == 1 ? "\(line.sold.id)" : "\(line.quantity) × \(line.sold.id)"
             if line.isRental == true { text += ", rented" }
             let taken = taken(of: line).count
             if taken > 0, !purchase.isOver {
@@ -71,6 +77,6 @@ extension GooglePlayRecord {
             }
             return text
         }
-        return "purchase is \(purchase.state): \(lines.joined(separator: "; "))"
+        return "purchase is \(purchase.state, of: "play_state"): \(lines)"
     }
 }

@@ -228,7 +228,10 @@ struct AppStorePages: DashboardPages {
     private func wish(_ form: [String: String]) throws -> AppStoreSupport.Extension {
         let days = try number(form["days"], "days")
         guard (1...90).contains(days) else {
-            throw Refusal.invalid("days", "The App Store extends a renewal date by 1 to 90 days.")
+            throw Refusal.invalid(
+                "extension_days",
+                "The App Store extends a renewal date by 1 to 90 days."
+            )
         }
         return AppStoreSupport.Extension(
             days: Int(days),

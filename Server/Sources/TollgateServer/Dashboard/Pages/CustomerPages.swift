@@ -343,39 +343,28 @@ struct CustomerPages: DashboardPages {
         guard let key = ask.query("lookup_key") else { throw Refusal.nothingHere }
         var at: Instant?
         if let text = ask.query("at") { at = try instant(text) }
-        let answer = try await tollgate.explanations.explain(
+        let reasons = try await tollgate.explanations.reasons(
             key,
             for: file.id.rawValue,
             in: file.environment,
             at: at
         )
         let name = tollgate.store.history.current.entitlement(lookupKey: key)?.name ?? key
-        let table = Table(
-            caption: words["evidence"],
-            columns: [words["when"], words["from"], words["fact"], words["decides"]],
-            rows: answer.facts.reversed().map { fact in
-                var sentence = Cell.english(readable(fact.summary))
-                sentence.note = words.of("statement", fact.kind)
-                return [
-                    Cell.time(Instant(milliseconds: fact.stated), formats),
-                    Cell(storeName(named: fact.store.rawValue)), sentence,
-                    fact.decides ? Cell.badge(words["decides_yes"], "on") : Cell("–"),
-                ]
-            },
-            empty: words["no_facts"]
-        )
+        let explanation = reasons.explanation
         return page(
             "dash_explain",
             words("why", ["name": name]),
             section: "customers",
             [
-                "isOn": answer.entitled,
-                "answer": answer.entitled ? words["answer_yes"] : words["answer_no"],
-                "groundText": answer.ground.map { words.of("ground", $0.rawValue) } ?? false,
-                "atText": formats.moment(Instant(milliseconds: answer.at)),
-                "atValue": String(Instant(milliseconds: answer.at).description.prefix(16)),
-                "table": table.model, "changes": answer.wouldChange.map { readable($0.summary) },
-                "hasChanges": !answer.wouldChange.isEmpty, "lookupKey": key,
+                "isOn": explanation.isEntitled,
+                "answer": words[explanation.isEntitled ? "answer_yes" : "answer_no"],
+                "groundText": explanation.answer.map { words.of("ground", $0.ground.rawValue) }
+                    ?? false,
+                "atText": formats.moment(explanation.at),
+                "atValue": String(explanation.at.description.prefix(16)),
+                "table": evidence(reasons).model,
+                "changes": explanation.changes.map { words.said($0, formats) },
+                "hasChanges": !explanation.changes.isEmpty, "lookupKey": key,
                 "environmentValue": file.environment.rawValue,
                 "back": file.address,
                 "backName": file.customer?.appUserID ?? words["erased"],
@@ -383,11 +372,34 @@ struct CustomerPages: DashboardPages {
         )
     }
 
-    /// A sentence of the engine, with its times as people write them.
-    private func readable(_ text: String) -> String {
-        text.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/) { time in
-            (try? instant(String(time.output))).map { formats.moment($0) } ?? String(time.output)
+    /// The facts behind an answer, the newest first.
+    private func evidence(_ reasons: Explanations.Reasons) -> Table {
+        func row(
+            _ stated: Instant,
+            _ store: Store,
+            _ kind: String,
+            _ sentence: Sentence,
+            _ decides: Bool
+        ) -> [Cell] {
+            var said = Cell.said(sentence, words, formats)
+            said.note = words.of("statement", kind)
+            return [
+                Cell.time(stated, formats), Cell(storeName(store)), said,
+                decides ? Cell.badge(words["decides_yes"], "on") : Cell("–"),
+            ]
         }
+        let facts = reasons.explanation.facts.reversed().map {
+            row($0.stated, $0.purchase.store, $0.kind, $0.sentence, $0.decides)
+        }
+        let opinion = reasons.opinion.map {
+            row($0.stated, $0.store, Explanation.Opinion.kind, $0.sentence, false)
+        }
+        return Table(
+            caption: words["evidence"],
+            columns: [words["when"], words["from"], words["fact"], words["decides"]],
+            rows: (opinion.map { [$0] } ?? []) + facts,
+            empty: words["no_facts"]
+        )
     }
 
     /// `2026-12-01T14:03` of a form, in UTC.

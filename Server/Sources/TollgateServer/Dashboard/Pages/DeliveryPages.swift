@@ -108,7 +108,7 @@ struct DeliveryPages: DashboardPages {
                 [
                     Cell.time(fact.stated.instant, formats),
                     Cell(words.of("statement", fact.kind)).with(id: fact.kind),
-                    Cell.noted(said(fact), fact.summary), Cell(fact.source),
+                    Cell.noted(said(fact), words.said(fact.sentence, formats)), Cell(fact.source),
                 ]
             },
             empty: words["fact_none"]

@@ -23,8 +23,8 @@ struct DoctorPage: DashboardPages {
             caption: words["nav_doctor"],
             columns: [words["state"], words["doctor_check"], words["doctor_finding"]],
             rows: (findings ?? []).map { finding -> [Cell] in
-                var sentence = Cell.english(finding.sentence)
-                sentence.note = finding.remedy
+                var sentence = Cell.said(finding.sentence, words, formats)
+                sentence.note = finding.remedy.map { words.said($0, formats) }
                 return [state(finding.state), Cell(finding.check), sentence]
             },
             empty: words["doctor_not_asked"]
