@@ -142,8 +142,7 @@ struct SimulationTests {
     @Test("each planted bug has a small world that finds it, or is named as one for the soak")
     func everyBugIsKnown() {
         let soakOnly = Set(PlantedBug.allCases).subtracting(Self.known.map(\.bug))
-        // Four need kinds of people that are still unproven (`tollgate simulate --unproven`).
-        #expect(soakOnly.count <= 6, "\(soakOnly) are found by no small world")
+        #expect(soakOnly.count <= 2, "\(soakOnly) are found by no small world")
         #expect(Set(Self.known.map(\.bug)).count == Self.known.count)
     }
 

@@ -44,9 +44,6 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "Only the acts of these numbers happen: what a shrunk failure names.")
     var acts: String?
 
-    @Flag(help: "Also kinds of people that have not held in a hundred worlds yet.")
-    var unproven = false
-
     @Option(help: "Where a failure is written as a scenario.")
     var scenario = "simulation.yaml"
 
@@ -97,7 +94,6 @@ struct SimulateCommand: AsyncParsableCommand {
                 bug: planted.flatMap { PlantedBug(rawValue: $0) },
                 acts: acts.map { Set($0.split(separator: ",").compactMap { Int($0) }) }
             )
-            settings.livesUnprovenKinds = unproven
             let start = ContinuousClock.now
             let outcome = try await runner.run(settings)
             let result = Result(settings, outcome, ContinuousClock.now - start)
@@ -146,7 +142,6 @@ struct SimulateCommand: AsyncParsableCommand {
             "--years \(settings.years) --faults \(settings.trouble.name) --database \(database)",
         ]
         if let bug = settings.bug { words.append("--planted \(bug.rawValue)") }
-        if settings.livesUnprovenKinds { words.append("--unproven") }
         if let acts = settings.acts {
             words.append("--acts " + acts.sorted().map(String.init).joined(separator: ","))
         }

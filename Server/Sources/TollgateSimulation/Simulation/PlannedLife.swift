@@ -83,11 +83,9 @@ struct WorldPlan: Sendable {
         addAndroidRarities(seed: seed, customers: world.customers)
         reconcileToTheLast()
         addAndroidPreOrders(seed: seed, customers: world.customers)
-        if world.livesUnprovenKinds {
-            addStripePayments(seed: seed, customers: world.customers)
-            addMovedCustomers(seed: seed, customers: world.customers)
-            addInstants(seed: seed, customers: world.customers)
-        }
+        addStripePayments(seed: seed, customers: world.customers)
+        addMovedCustomers(seed: seed, customers: world.customers)
+        addInstants(seed: seed, customers: world.customers)
         if let acts = world.acts { keepOnly(acts, of: world.customers) }
         // What concerns everybody goes with those who need it.
         if !hasPayments { stripe.debitDays = nil }

@@ -20,10 +20,6 @@ public struct Simulation: Sendable {
         public var acts: Set<Int>?
         /// Whether in the end all is derived again from the journal, and compared.
         public var derivesAgain = true
-        /// Whether kinds of people live there too that have not held in a hundred worlds yet: they pay what
-        /// is held or in parts, add products on the page, upgrade a trial at once, or move in from another
-        /// system.
-        public var livesUnprovenKinds = false
 
         public init(
             seed: UInt64,
