@@ -86,7 +86,7 @@ struct SimulateCommand: AsyncParsableCommand {
         let runner = try SimulatedWorlds(on: backend)
         var results: [Result] = []
         for number in 0..<UInt64(worlds) {
-            var settings = Simulation.Settings(
+            let settings = Simulation.Settings(
                 seed: seed &+ number,
                 customers: customers,
                 years: years,
