@@ -87,6 +87,14 @@ final class KillableStorage: StorageDriver {
         return try await inner.readNow(sql, parameters)
     }
 
+    func readAtOnce(
+        _ sql: String,
+        _ parameters: [SQLValue]
+    ) throws(StorageError) -> [Row]? {
+        try requireAlive()
+        return try inner.readAtOnce(sql, parameters)
+    }
+
     func close() async {
         await inner.close()
     }

@@ -29,6 +29,10 @@ extension SimulatedServer {
         let client = receipts == nil ? try appStoreClient(stores) : nil
         var options = AppStoreOptions(receipts: receipts)
         options.journalsInTurn = true
+        let now: @Sendable () -> Instant = {
+            if let believed = Self.believedNow { return Instant(milliseconds: believed) }
+            return Instant(milliseconds: incidents.clock(at: clock.nowAtOnce))
+        }
         return Tollgate(
             configuration: Configuration(
                 secretKey: "sk_test_simulation",
@@ -55,11 +59,9 @@ extension SimulatedServer {
             ),
             googlePlay: googlePlaySetUp(stores),
             clocks: .init(
-                now: {
-                    if let believed = Self.believedNow { return Instant(milliseconds: believed) }
-                    return Instant(milliseconds: incidents.clock(at: clock.nowAtOnce))
-                },
-                wall: { Instant(milliseconds: incidents.clock(at: clock.nowAtOnce)) }
+                now: now,
+                wall: { Instant(milliseconds: incidents.clock(at: clock.nowAtOnce)) },
+                nowAtOnce: now
             ),
             randomBytes: randomBytes,
             signer: AnswerSigner(),

@@ -461,6 +461,11 @@ final class SimulatedServer: ScenarioBackend {
         let list = try await tollgate.entitlements.active(of: customer.id, in: environment, at: at)
         let coins = try await tollgate.coins.balance(of: customer.id, in: environment)
         var answer = ScenarioAnswer(has: Set(list.data.map(\.lookupKey)), coins: coins.balance)
+        // As a server on SQLite answers most requests.
+        let atOnce = try tollgate.entitlements.answerAtOnce(of: customer.id, in: environment)
+        if at == nil, let atOnce, try atOnce.list() != list {
+            answer.objections.append("the answer at once is another one")
+        }
         try await tollgate.addSecondOpinion(
             on: customer.id,
             in: environment,
