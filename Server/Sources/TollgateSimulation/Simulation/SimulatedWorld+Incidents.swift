@@ -82,6 +82,8 @@ extension SimulatedWorld {
             try await server.restoreBackup(backup.server)
         else { throw NotNow() }
         spent = backup.spent
+        // Its places in the feed are given a second time.
+        feed = FeedFollower()
         self.backup = nil
     }
 

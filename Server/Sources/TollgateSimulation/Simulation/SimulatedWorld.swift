@@ -23,6 +23,8 @@ struct SimulatedWorld {
     var books: StripeTruth?
     /// The world's memory at the last copy of the database.
     var backup: Backup?
+    /// An app's backend that follows the feed.
+    var feed = FeedFollower()
     /// Whether a pass over what the stores could not deliver is due and has not succeeded.
     private var owesPass = false
 
@@ -116,6 +118,7 @@ struct SimulatedWorld {
     mutating func live() async throws -> Simulation.Outcome {
         try await server.start(in: play.world)
         try await play.begin()
+        try await beginFeed()
         var quiet = WorldPlan.beginning + (plan.end - WorldPlan.beginning) / Self.quietPoints
         for act in plan.acts {
             while quiet < act.at {
@@ -277,6 +280,7 @@ struct SimulatedWorld {
         try await compareAll()
         try await compareBooks()
         try await compareAcknowledgements()
+        if outcome.failures.isEmpty { try await compareFeed() }
         if outcome.failures.isEmpty { try await compareFigures() }
         if outcome.failures.isEmpty { try await compareAtAnEnd() }
         fate.isHealed = false
