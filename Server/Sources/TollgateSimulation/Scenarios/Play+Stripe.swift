@@ -146,9 +146,9 @@ extension Play {
         }
         if order.makesInvoice { form.append(("invoice_creation[enabled]", "true")) }
         if order.holds { form.append(("payment_intent_data[capture_method]", "manual")) }
-        if let line = form.first(where: { $0.0 == "line_items[0][price]" }), !order.adds.isEmpty {
+        if order.namesLines || !order.adds.isEmpty {
             // As this server opens a page: its words do not name what a buyer adds there.
-            let words = "\(line.1):\(order.quantity)"
+            let words = "\(try price(order.product)):\(order.quantity)"
             form.append(("metadata[\(StripeTranslator.linesKey)]", words))
         }
         additions[person.name] = try order.adds.map { try price($0) }

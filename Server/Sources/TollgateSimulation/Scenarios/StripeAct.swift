@@ -89,6 +89,8 @@ public enum StripeAct: Hashable, Sendable {
         public var with: [String] = []
         /// Products that the buyer adds on the Checkout page, one of each.
         public var adds: [String] = []
+        /// Whether the Checkout page names what it sells, as each that this server opens.
+        public var namesLines = false
         /// Whether the Checkout page only holds the money.
         public var holds = false
         /// A coupon, in percent; only on the Checkout page.
@@ -235,6 +237,7 @@ extension ScenarioReading {
             cancelAt: instant(&fields, "cancel_at"),
             with: texts(&fields, "with") ?? [],
             adds: texts(&fields, "adds") ?? [],
+            namesLines: truth(&fields, "names_lines") ?? false,
             holds: truth(&fields, "hold") ?? false,
             percentOff: number(&fields, "percent_off", in: 1...100),
             isOffForever: word(&fields, "coupon_duration", of: ["once", "forever"]) == "forever",

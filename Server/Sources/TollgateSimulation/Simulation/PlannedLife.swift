@@ -86,6 +86,7 @@ struct WorldPlan: Sendable {
         addStripePayments(seed: seed, customers: world.customers)
         addMovedCustomers(seed: seed, customers: world.customers)
         addInstants(seed: seed, customers: world.customers)
+        addOwnPages(seed: seed, customers: world.customers)
         if let acts = world.acts { keepOnly(acts, of: world.customers) }
         // What concerns everybody goes with those who need it.
         if !hasPayments { stripe.debitDays = nil }

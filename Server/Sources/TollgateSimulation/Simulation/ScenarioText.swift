@@ -166,6 +166,7 @@ private struct ScenarioText {
         if order.quantity > 1 { words.append("quantity: \(order.quantity)") }
         if let days = order.trialDays { words.append("trial_days: \(days)") }
         if !order.adds.isEmpty { words.append("adds: [\(order.adds.joined(separator: ", "))]") }
+        if order.namesLines { words.append("names_lines: true") }
         if order.holds { words.append("hold: true") }
         return words
     }
