@@ -6,6 +6,7 @@ import GooglePlayConnector
 import SandboxClock
 import Storage
 import Stores
+import StripeAPI
 import StripeConnector
 import Synchronization
 import TollgateAssembly
@@ -87,7 +88,11 @@ extension SimulatedServer {
 
     /// Puts a letter into the server's hands; says whether it was answered 200.
     @discardableResult
-    func hand(_ letter: Letter, isGenuine: Bool = true) async -> Bool {
+    func hand(
+        _ letter: Letter,
+        isGenuine: Bool = true,
+        isLate: Bool = false
+    ) async -> Bool {
         guard !isDown, let tollgate = try? tollgate else { return false }
         if parts.bug == .seenBeforeProcessed, isGenuine,
             !planting.isNew(Forgery.name(of: letter))
@@ -114,12 +119,11 @@ extension SimulatedServer {
             if isGenuine { acknowledge(letter) }
             return true
         } catch {
-            if isGenuine, let refusal = error as? AppStore.VerificationError,
-                refusal.rule == .signedInFuture
-            {
-                if parts.bug == .clockBehindDrops { return true }
-                if !refusal.isRetryable {
-                    object("a genuine notification was refused for good: \(refusal)")
+            if isGenuine {
+                if parts.bug == .clockBehindDrops, Self.isSignedInFuture(error) { return true }
+                let refusal = Refusal(telling: error)
+                if refusal.status < 500, !(isLate && Self.isSignedTooLongAgo(error)) {
+                    object("a genuine message was refused for good: \(refusal.status), \(error)")
                 }
             }
             let wasKilled = state.withLock { $0.storage?.isKilled ?? false }
@@ -130,6 +134,15 @@ extension SimulatedServer {
             acknowledge(letter)
             return true
         }
+    }
+
+    private static func isSignedInFuture(_ error: any Error) -> Bool {
+        (error as? AppStore.VerificationError)?.rule == .signedInFuture
+    }
+
+    /// Stripe signs each attempt anew, so only what was under way for long is too old.
+    private static func isSignedTooLongAgo(_ error: any Error) -> Bool {
+        (error as? Stripe.WebhookSignature.Refusal)?.reason == .tooOld
     }
 
     private func acknowledge(_ letter: Letter) {

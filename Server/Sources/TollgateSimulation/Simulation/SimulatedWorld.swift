@@ -165,7 +165,7 @@ struct SimulatedWorld {
     private func pass(to instant: Int64) async {
         while let late = server.nextLate(by: instant) {
             await play.world.clock.advance(to: late.due)
-            await server.hand(late.letter)
+            await server.hand(late.letter, isLate: true)
         }
         await play.world.clock.advance(to: instant)
     }
