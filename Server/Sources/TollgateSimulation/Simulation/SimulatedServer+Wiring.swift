@@ -77,22 +77,37 @@ extension SimulatedServer {
             keyID: stores.apiKey.keyID,
             pem: stores.apiKey.privateKeyPEM
         )
-        let client = AppStore.ServerAPIClient(
-            key: key,
-            bundleID: ScenarioWorld.bundleID,
-            hosts: ["https://app-store.test"],
-            transport: { [self] in try await askAppStore($0, stores) },
-            // The simulated store checks tokens by real time.
-            now: { Int64(Date().timeIntervalSince1970 * 1000) },
-            sleep: { _ in }
-        )
+        func client(of environment: StoreEnvironment) -> AppStore.ServerAPIClient {
+            AppStore.ServerAPIClient(
+                key: key,
+                bundleID: ScenarioWorld.bundleID,
+                hosts: ["https://app-store.test"],
+                transport: { [self] request in
+                    if environment != parts.environment,
+                        request.url.contains("notifications/history")
+                    {
+                        return Self.nothingSent
+                    }
+                    return try await askAppStore(request, stores)
+                },
+                // The simulated store checks tokens by real time.
+                now: { Int64(Date().timeIntervalSince1970 * 1000) },
+                sleep: { _ in }
+            )
+        }
         return AppStoreClients(
             key: key,
             bundleID: ScenarioWorld.bundleID,
-            production: client,
-            sandbox: client
+            production: client(of: .production),
+            sandbox: client(of: .sandbox)
         )
     }
+
+    /// The App Store's history where it has sent nothing.
+    private static let nothingSent = AppStore.HTTPResponse(
+        status: 200,
+        body: Array("{\"notificationHistory\":[],\"hasMore\":false}".utf8)
+    )
 
     private func askAppStore(
         _ request: AppStore.HTTPRequest,
@@ -104,8 +119,7 @@ extension SimulatedServer {
         let path = (parts?.percentEncodedPath ?? "/") + query
         let fails = self.parts.fate.strikes(self.parts.fate.trouble.unavailable)
         if fails, self.parts.bug == .failedPagesAreTheEnd, path.contains("notifications/history") {
-            let nothing = "{\"notificationHistory\":[],\"hasMore\":false}"
-            return AppStore.HTTPResponse(status: 200, body: Array(nothing.utf8))
+            return Self.nothingSent
         }
         let how = fails ? self.parts.fate.below(4) : 4
         switch how {

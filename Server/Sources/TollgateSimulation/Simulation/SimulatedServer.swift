@@ -406,44 +406,6 @@ final class SimulatedServer: ScenarioBackend {
         }
     }
 
-    /// Asks both stores what was missed.
-    ///
-    /// - Parameter mustSucceed: whether a failure is a violation.
-    /// - Returns: whether both answered to the end.
-    func reconcile(mustSucceed: Bool) async -> Bool {
-        guard !isDown else { return false }
-        planting.unasked = []
-        var isWhole = true
-        do {
-            let report = try await tollgate.appStore.reconcile(in: parts.environment)
-            if let lost = report?.delivered, lost > 0, !incidents.isOlderThanAcknowledged {
-                object("\(lost) notifications were answered 200 and were not in the journal")
-            }
-        } catch {
-            isWhole = false
-            if mustSucceed { object("reconciling with the App Store fails: \(error)") }
-        }
-        await revive()
-        do {
-            _ = try await tollgate.stripe.reconcile()
-        } catch {
-            isWhole = false
-            if mustSucceed { object("reconciling with Stripe fails: \(error)") }
-        }
-        await revive()
-        if stores.withLock({ $0?.googlePlay != nil }) {
-            do { _ = try await tollgate.googlePlay.reconcile() } catch {
-                isWhole = false
-                if mustSucceed { object("reconciling with Google Play fails: \(error)") }
-            }
-            await revive()
-        }
-        if isWhole, let clock = stores.withLock({ $0?.clock }) {
-            incidents.catchUp(at: clock.nowAtOnce)
-        }
-        return isWhole
-    }
-
     func answer(
         _ customer: ScenarioCustomer,
         lookupKeys _: [String]
