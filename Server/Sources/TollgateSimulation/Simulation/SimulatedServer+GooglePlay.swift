@@ -94,8 +94,10 @@ extension SimulatedServer {
             let body = #"{"error":{"code":401,"status":"UNAUTHENTICATED","message":"No."}}"#
             return GooglePlay.HTTPResponse(status: 401, body: Array(body.utf8))
         }
-        let fails = strikesGooglePlay(parts.fate.trouble.unavailable)
-        let how = fails ? parts.playFate.below(4) : 4
+        let answersReview = request.url.hasSuffix(":reviewrefund")
+        let fate = answersReview ? apart : parts.playFate
+        let fails = !parts.fate.isHealed && fate.strikes(fate.trouble.unavailable)
+        let how = fails ? fate.below(4) : 4
         switch how {
         case 0:
             let body = #"{"error":{"code":429,"message":"Too many."}}"#
@@ -110,6 +112,10 @@ extension SimulatedServer {
             authorization: request.headers["Authorization"],
             body: Data(request.body ?? [])
         )
+        let said = String(decoding: reply.body, as: UTF8.self)
+        if answersReview, said.contains("INVALID_ARGUMENT") {
+            object("a refund review is answered wrongly: \(said)")
+        }
         let target = request.method == "GET" ? request.url : nil
         if let target, parts.fate.trouble.late > 0,
             let earlier = lag.read(target, reply, at: play.now, lags: { strikesGooglePlay(0.3) })

@@ -117,11 +117,13 @@ extension SimulatedServer {
         let parts = URLComponents(string: request.url)
         let query = parts?.percentEncodedQuery.map { "?\($0)" } ?? ""
         let path = (parts?.percentEncodedPath ?? "/") + query
-        let fails = self.parts.fate.strikes(self.parts.fate.trouble.unavailable)
+        let answersQuestion = path.contains("/transactions/consumption/")
+        let fate = answersQuestion ? apart : self.parts.fate
+        let fails = !self.parts.fate.isHealed && fate.strikes(fate.trouble.unavailable)
         if fails, self.parts.bug == .failedPagesAreTheEnd, path.contains("notifications/history") {
             return Self.nothingSent
         }
-        let how = fails ? self.parts.fate.below(4) : 4
+        let how = fails ? fate.below(4) : 4
         switch how {
         case 0:
             return AppStore.HTTPResponse(
@@ -150,6 +152,11 @@ extension SimulatedServer {
             headers: request.headers,
             body: body
         )
+        if answersQuestion, answer.status == 400 {
+            object(
+                "what was consumed is told wrongly: \(String(decoding: answer.body, as: UTF8.self))"
+            )
+        }
         let said = how == 3 ? Array(answer.body.prefix(answer.body.count / 2)) : answer.body
         return AppStore.HTTPResponse(status: answer.status, headers: answer.headers, body: said)
     }

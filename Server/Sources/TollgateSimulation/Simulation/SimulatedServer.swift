@@ -83,6 +83,8 @@ final class SimulatedServer: ScenarioBackend {
 
     let parts: Parts
     let planting: Planting
+    /// Trouble of what was added later, drawn apart so that nothing else changes.
+    let apart: Fate
     let incidents = ServerIncidents()
     let lag = ReadLag()
     let stores = Mutex<Stores?>(nil)
@@ -93,6 +95,7 @@ final class SimulatedServer: ScenarioBackend {
         self.parts = parts
         random = Mutex(SplitMix64(seed: parts.seed ^ 0x5E54_E500))
         planting = Planting(parts.bug)
+        apart = Fate(parts.fate.trouble, seed: parts.seed ^ 0xA9A_27)
     }
 
     // MARK: - Life
@@ -281,9 +284,15 @@ final class SimulatedServer: ScenarioBackend {
     // MARK: - What clients do
 
     func begin(_ customer: ScenarioCustomer) async throws {
+        // About half of them, by the id, which is random.
+        let consents = customer.id.last?.hexDigitValue?.isMultiple(of: 2) ?? false
         _ = try await insist { tollgate, _ in
             try await tollgate.customers.create(
-                API.CreateCustomerRequest(appUserID: customer.id, appAccountToken: customer.id)
+                API.CreateCustomerRequest(
+                    appUserID: customer.id,
+                    appAccountToken: customer.id,
+                    consumptionConsent: consents
+                )
             ).isNew
         }
     }
