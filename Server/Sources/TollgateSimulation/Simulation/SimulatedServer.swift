@@ -188,6 +188,7 @@ final class SimulatedServer: ScenarioBackend {
                 let tollgate = try makeTollgate(store, try met()) { [self] count in
                     random.withLock { $0.bytes(count) }
                 }
+                for connector in tollgate.connectors { try await connector.begin() }
                 return state.withLock { ($0.tollgate, $0.storage) = (tollgate, storage) }
             } catch {
                 failure = error
@@ -400,7 +401,16 @@ final class SimulatedServer: ScenarioBackend {
         guard !isDown, let tollgate = try? tollgate else { return }
         await dropQuestions()
         await tollgate.fetchWanted()
+        await keepWhatIsKnown(tollgate)
         await revive()
+    }
+
+    /// As after every look at the questions; sometimes the server stops before.
+    private func keepWhatIsKnown(_ tollgate: Tollgate) async {
+        guard isAsInProduction, apart.below(2) == 0 else { return }
+        await Fate.$apart.withValue(apart) {
+            for connector in tollgate.connectors { try? await connector.keepWhatIsKnown() }
+        }
     }
 
     /// Forgets what a planted bug asks nobody.

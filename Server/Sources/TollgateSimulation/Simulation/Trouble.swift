@@ -83,6 +83,9 @@ final class Fate: Sendable {
         var isHealed = false
     }
 
+    /// Decides in place of every other chance, for what was added later, so that nothing else changes.
+    @TaskLocal static var apart: Fate?
+
     let trouble: Trouble
     private let state: Mutex<State>
 
@@ -100,6 +103,7 @@ final class Fate: Sendable {
     /// Whether something goes wrong that does so in a `share` of cases.
     func strikes(_ share: Double) -> Bool {
         guard share > 0 else { return false }
+        if let apart = Self.apart, apart !== self { return !isHealed && apart.strikes(share) }
         return state.withLock { state in
             guard !state.isHealed else { return false }
             return Double(state.random.next() >> 11) / Double(1 << 53) < share
@@ -108,6 +112,7 @@ final class Fate: Sendable {
 
     /// A number below `bound`.
     func below(_ bound: Int) -> Int {
-        state.withLock { Int($0.random.next() % UInt64(max(1, bound))) }
+        if let apart = Self.apart, apart !== self { return apart.below(bound) }
+        return state.withLock { Int($0.random.next() % UInt64(max(1, bound))) }
     }
 }
