@@ -71,3 +71,57 @@ extension Play {
         return id
     }
 }
+
+extension SimulatedWorld {
+    mutating func perform(_ act: StripeAct, _ step: Scenario.Step) async throws {
+        if case .closeDispute = act, try await !isNewestDisputeOpen() { throw Impossible() }
+        try await atStripe { try await $0.perform(act, step) }
+        switch act {
+        case .checkout(_, _, _, outcome: "completed"), .payCheckout(_, _, outcome: "completed"):
+            await endCheckout(of: step.customer)
+        default: await play.world.stripe.settle()
+        }
+    }
+
+    mutating func perform(_ deed: StripeDeed, _ step: Scenario.Step) async throws {
+        try await atStripe { try await $0.perform(deed, step) }
+        guard case .checkoutByDebit = deed else { return await play.world.stripe.settle() }
+        await endCheckout(of: step.customer)
+    }
+
+    private mutating func atStripe(_ body: (inout Play) async throws -> Void) async throws {
+        do { try await body(&play) } catch {
+            await play.world.stripe.settle()
+            throw error
+        }
+    }
+
+    /// Leads some buyers back to the app before the events about their purchase, some after them, and
+    /// the others not at all.
+    private func endCheckout(of name: String) async {
+        let isBack = server.drawsReturn()
+        if isBack == .before { await comeBack(name) }
+        await play.world.stripe.settle()
+        if isBack == .after { await comeBack(name) }
+    }
+
+    private func comeBack(_ name: String) async {
+        guard let customer = play.people[name], let session = play.sessions[name] else { return }
+        await server.tellOutcome(of: session, to: customer)
+    }
+
+    private struct Impossible: Error {}
+
+    private func isNewestDisputeOpen() async throws -> Bool {
+        let answer = await play.world.stripe.exchange(
+            method: "GET",
+            path: "/v1/disputes",
+            query: "limit=1",
+            headers: ["authorization": "Bearer \(ScenarioWorld.stripeKey)"]
+        )
+        let body = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
+        let newest = ((body as? [String: Any])?["data"] as? [[String: Any]])?.first
+        let status = newest?["status"] as? String ?? ""
+        return ["needs_response", "under_review"].contains(status)
+    }
+}

@@ -220,42 +220,6 @@ struct SimulatedWorld {
         }
     }
 
-    private mutating func perform(_ act: StripeAct, _ step: Scenario.Step) async throws {
-        if case .closeDispute = act, try await !isNewestDisputeOpen() { throw Impossible() }
-        do {
-            try await play.perform(act, step)
-        } catch {
-            await play.world.stripe.settle()
-            throw error
-        }
-        await play.world.stripe.settle()
-    }
-
-    private mutating func perform(_ deed: StripeDeed, _ step: Scenario.Step) async throws {
-        do {
-            try await play.perform(deed, step)
-        } catch {
-            await play.world.stripe.settle()
-            throw error
-        }
-        await play.world.stripe.settle()
-    }
-
-    private struct Impossible: Error {}
-
-    private func isNewestDisputeOpen() async throws -> Bool {
-        let answer = await play.world.stripe.exchange(
-            method: "GET",
-            path: "/v1/disputes",
-            query: "limit=1",
-            headers: ["authorization": "Bearer \(ScenarioWorld.stripeKey)"]
-        )
-        let body = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
-        let newest = ((body as? [String: Any])?["data"] as? [[String: Any]])?.first
-        let status = newest?["status"] as? String ?? ""
-        return ["needs_response", "under_review"].contains(status)
-    }
-
     private mutating func spend(_ amount: Int64, by name: String, number: Int) async throws {
         guard let customer = play.people[name] else { return }
         let environment: StoreEnvironment =
