@@ -47,8 +47,8 @@ extension StripeTruth {
     /// back; what is refunded takes its share of the invoice. All parts are exact here, so each may
     /// differ by one from what is rounded.
     ///
-    /// A credit gives back nothing that was invoiced after it. Of changes within one second only the order
-    /// of the invoices tells that; the list begins with the newest
+    /// A credit gives back nothing that was invoiced after it, and nothing that was given back before. Of
+    /// changes within one second only the order of the invoices tells that; the list begins with the newest
     /// (https://docs.stripe.com/api/invoices/list).
     func creditPlans(of customer: String, in catalog: Catalog, _ truth: inout Truth) {
         var items: [String: [(line: Invoice.Line, invoice: Invoice, age: Int)]] = [:]
@@ -70,12 +70,15 @@ extension StripeTruth {
             var charges = lines.filter { !$0.line.isCredit }.map { line, invoice, age in
                 PlanCharge(line, invoice, age: age, among: lines.map(\.line), catalog)
             }
-            for (credit, _, age) in lines where credit.isCredit {
+            let credits = lines.filter(\.line.isCredit)
+                .sorted { (-$0.age, $0.line.period.start) < (-$1.age, $1.line.period.start) }
+            for (credit, _, age) in credits {
                 let start = credit.period.start
                 let given = charges.indices.filter { index in
                     let line = charges[index].line
                     return line.price == credit.price && line.period.start <= start
                         && start < line.period.end && charges[index].age >= age
+                        && charges[index].hasTime(after: start)
                 }.sorted { left, right in
                     let (left, right) = (charges[left].line, charges[right].line)
                     return (left.quantity == credit.quantity ? 1 : 0, left.period.start)
@@ -110,7 +113,9 @@ private struct PlanCharge {
     /// Of the whole quantity, for the line's time.
     var coins: Double
     /// The coins of the time that was given back.
-    var unused = 0.0
+    var unused: Double { each * returned / length }
+    /// The seconds that were given back, of each piece.
+    private var returned = 0.0
     let isExact: Bool
     var paid: Int64 { invoice.status_transitions.paid_at ?? invoice.created }
     /// The seconds of a whole period.
@@ -156,8 +161,13 @@ private struct PlanCharge {
         return max(1, last.timeIntervalSince(first))
     }
 
+    /// Whether not all of its time from then on was given back.
+    func hasTime(after start: Int64) -> Bool {
+        returned < Double(line.quantity) * Double(line.period.end - start)
+    }
+
     mutating func giveBack(_ credit: StripeTruth.Invoice.Line) {
         let time = Double(min(credit.period.end, line.period.end) - credit.period.start)
-        unused += each * Double(min(credit.quantity, line.quantity)) * time / length
+        returned += Double(min(credit.quantity, line.quantity)) * time
     }
 }
