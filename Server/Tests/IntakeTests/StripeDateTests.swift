@@ -50,6 +50,27 @@ struct StripeDateTests {
         #expect(payment.lines == [.init(price: "price_pass", quantity: 1)])
     }
 
+    // A debit that is paid in the first second of a day is no sale of the day before.
+    @Test(
+        "S22: a read shows by when a debit was paid: the second of Stripe's Date, not the one before"
+    )
+    func secondOfTheDate() throws {
+        let session = StripeTranslatorTests.session(
+            intent: Self.charge("sepa_debit"),
+            words: "price_pass:1"
+        )
+        let message = StripeTranslator.message(
+            reading: try Stripe.CheckoutSession(JSON(Array(session.utf8))),
+            at: Instant(seconds: 1_790_499_999),
+            livemode: false
+        )
+        guard case .payment(let payment)? = StripeTranslatorTests.fact(message)?.statement else {
+            Issue.record("\(message)")
+            return
+        }
+        #expect(payment.paidBy == Instant(seconds: 1_790_500_000))
+    }
+
     @Test("S22: a session that is not paid says nothing of when it was paid")
     func notPaid() throws {
         let session = try Stripe.CheckoutSession(

@@ -49,6 +49,13 @@ extension Stripe.PaymentIntent {
 }
 
 extension Instant {
-    /// Stripe counts whole seconds; what is finer only orders reads.
-    fileprivate var second: Instant { Instant(seconds: milliseconds / 1000) }
+    /// The second in which Stripe answered a read.
+    ///
+    /// On the sandbox's clock a read speaks of that very second, and what is finer only orders reads. Else
+    /// it speaks of the second before Stripe's `Date` (RULES §4.2): what it shows as paid may have been paid
+    /// in the second of the `Date`.
+    fileprivate var second: Instant {
+        let isSecondBefore = milliseconds.isMultiple(of: 1000)
+        return Instant(seconds: milliseconds / 1000 + (isSecondBefore ? 1 : 0))
+    }
 }
