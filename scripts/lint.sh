@@ -72,7 +72,7 @@ python3 scripts/exhaustive.py || problem "a switch over Store hides the next sto
 for room in appStore:AppStoreConnector stripe:StripeConnector googlePlay:GooglePlayConnector; do
     grep -rlE "\btollgate\.${room%%:*}\b" --include='*.swift' Server/{Benchmarks,Fuzzing,Sources,Tests} |
         xargs -r grep -LE "^([@a-z]+ )?import ${room##*:}$" |
-        grep . && problem "the file asks tollgate.${room%%:*}; import ${room##*:}"
+        grep . && problem "this file uses tollgate.${room%%:*}; import ${room##*:}"
 done
 
 # Swift 6.3.1 with -O returns another number from such a closure; only release builds crash.

@@ -46,7 +46,7 @@ public protocol StoreConnector: Sendable {
 
     /// Asks the store what its messages did not carry, as far as it may be asked now.
     ///
-    /// Call it again and again.
+    /// It is called again and again, while any question waits in the record.
     ///
     /// - Returns: `false` while asking fails.
     func askWhatIsWanted() async -> Bool

@@ -198,4 +198,40 @@ extension StripeHistoryTests {
         ])
         for day in [5.0, 20, 30] { #expect(Self.state(rows, day)[1] == 1) }
     }
+
+    @Test(
+        "a second licence that is added and given up within its second leaves the first one active"
+    )
+    func secondAddedAndGivenUp() {
+        func line(_ id: String, _ amount: Int64, _ quantity: Int64) -> StripeInvoice.Line {
+            .line(
+                id,
+                amount,
+                from: 10,
+                to: 31,
+                quantity: quantity,
+                proration: true,
+                item: "si_sub_1"
+            )
+        }
+        let rows = Self.rows([
+            Self.month,
+            .invoice(
+                "in_2",
+                of: "sub_1",
+                paid: 10,
+                amount: 677,
+                [line("il_2", -677, 1), line("il_3", 1354, 2)]
+            ),
+            .invoice(
+                "in_3",
+                of: "sub_1",
+                paid: 10,
+                amount: 0,
+                [line("il_4", -1354, 2), line("il_5", 677, 1)]
+            ),
+            .subscription("sub_1", "active", from: 0, to: 31, said: 10),
+        ])
+        for day in [5.0, 20, 30] { #expect(Self.state(rows, day)[1] == 1) }
+    }
 }

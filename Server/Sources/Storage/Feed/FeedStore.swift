@@ -10,8 +10,8 @@ public struct FeedStore: Sendable {
 
     /// Whether messages wait for their place, or a lapse for being announced.
     ///
-    /// Only two short reads: a server with nothing to say asks four times a second. A sweep between them
-    /// makes the answer yes at worst.
+    /// Makes only two short reads: a server with nothing to say asks four times a second. If a sweep runs
+    /// between them, the answer may be `true` without news.
     public func hasNews(at now: Instant) async throws -> Bool {
         let place = try await driver.readNow(Self.sweptSQL, [.text(Self.cursor)])
         guard let swept = try Self.swept(place) else { return true }

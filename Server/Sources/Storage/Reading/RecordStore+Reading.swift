@@ -43,8 +43,8 @@ extension RecordStore {
     /// What the customer with this `app_user_id` holds in `environment`, without suspension and in one
     /// statement.
     ///
-    /// `nil` for an erased customer and for a name that is somebody's id, where nobody is called so, and
-    /// where the database cannot do that.
+    /// Returns `nil` if the customer is erased, the name is a customer's id, no customer has this name, or
+    /// the database cannot read at once.
     public func readingAtOnce(
         ofAppUser name: String,
         in environment: StoreEnvironment

@@ -11,7 +11,8 @@ public final class ReadOrder: Sendable {
 
     public init() {}
 
-    /// An instant within `second` that is later than all that were given before.
+    /// An instant within `second`, never its first millisecond, that is later than all that were given
+    /// before.
     public func next(in second: Int64) -> Instant {
         counts.withLock { counts in
             if counts.count > 1024 { counts.removeAll() }

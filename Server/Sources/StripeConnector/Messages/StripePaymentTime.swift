@@ -9,7 +9,7 @@ extension Stripe.CheckoutSession {
         guard let intent = paymentIntent else {
             // Nothing was to be paid. A page can be left open until the session ends.
             let end = expiresAt.map { Instant(seconds: $0) }
-            return min(instant.second, end ?? instant)
+            return min(instant.second, end ?? instant.second)
         }
         return (try? intent.object()).flatMap { $0.paidBy(readAt: instant) }
     }

@@ -7,17 +7,20 @@ public import TollgateCore
 extension StripeTranslator {
     /// The fact of a payment that we read, and that went through no Checkout Session.
     ///
-    /// - Parameter lines: what it paid for; `nil`: what its metadata say.
+    /// - Parameters:
+    ///   - lines: what it paid for; `nil`: what its metadata say.
+    ///   - shown: when Stripe showed it, where that is later than `instant`, as of which it speaks.
     public static func message(
         reading intent: Stripe.PaymentIntent,
         selling lines: [StripePayment.Line]? = nil,
-        at instant: Instant
+        at instant: Instant,
+        shown: Instant? = nil
     ) -> Translation.Meaning {
         let sold = lines ?? intent.metadata[linesKey].flatMap(StripePayment.soldLines)
         guard var payment = sold.flatMap({ StripePayment(intent, selling: $0) }) else {
             return .nothing(reason: "payment \(intent.id) does not say what it paid for")
         }
-        payment.paidBy = intent.paidBy(readAt: instant)
+        payment.paidBy = intent.paidBy(readAt: shown ?? instant)
         return read(intent.id, as: .payment(payment), at: instant, livemode: intent.livemode)
     }
 

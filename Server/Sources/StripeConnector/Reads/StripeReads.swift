@@ -160,16 +160,24 @@ public struct StripeReads: Sendable {
 
     /// Records a payment that says what it paid for; nothing for any other.
     ///
-    /// - Parameter lines: what it paid for, if somebody else says so.
+    /// - Parameters:
+    ///   - lines: what it paid for, if somebody else says so.
+    ///   - shown: when Stripe showed it, where that is later than `instant`.
     /// - Returns: whether it said anything new.
     @discardableResult
     func record(
         _ intent: Stripe.PaymentIntent,
         selling lines: [StripePayment.Line]? = nil,
-        at instant: Instant
+        at instant: Instant,
+        shown: Instant? = nil
     ) async throws -> Bool {
         try await journal(
-            read: StripeTranslator.message(reading: intent, selling: lines, at: instant),
+            read: StripeTranslator.message(
+                reading: intent,
+                selling: lines,
+                at: instant,
+                shown: shown
+            ),
             of: intent.id,
             at: instant,
             body: intent.json

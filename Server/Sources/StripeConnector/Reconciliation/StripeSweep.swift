@@ -80,7 +80,12 @@ extension StripeConnector {
                 let instant = try await instantOfSweep()
                 try await each(
                     intent.id,
-                    try await reads.record(intent, selling: lines, at: instant)
+                    try await reads.record(
+                        intent,
+                        selling: lines,
+                        at: instant,
+                        shown: await reads.instantOfRead(nil)
+                    )
                 )
             }
         case .refunds:

@@ -134,19 +134,17 @@ struct StripePeriods {
 
     /// Whether a change of plan was changed again within its second: then a credit gives back all of it.
     ///
-    /// Of several charges for one price in that second, as many are undone as there are credits for
-    /// them. One of the credits is for the rest of a period of that price that was running; if that
-    /// was paid at another price, it is of another amount or of another quantity.
+    /// Of several charges for one price and quantity in that second, as many are undone as there are
+    /// credits for them. One of the credits is for the rest of a period of that price and quantity that
+    /// was running; if that was paid at another price, it is of another amount.
     private func isUndone(_ piece: Piece, among pieces: [Piece]) -> Bool {
         let row = piece.row
         let credits = paid.flatMap(\.lines).filter { credit in
             credit.isProration && credit.amount < 0 && credit.start == row.start
                 && credit.end == row.end && credit.price == row.storeProduct
-                && isSame(piece, credit.item, credit.price)
+                && credit.quantity == piece.quantity && isSame(piece, credit.item, credit.price)
         }
-        var undone = credits.count {
-            $0.amount == -piece.amount && $0.quantity == piece.quantity
-        }
+        var undone = credits.count { $0.amount == -piece.amount }
         guard piece.amount > 0, undone > 0 else { return false }
         let isRest = pieces.contains { former in
             former.row.start < row.start && row.start < former.row.end
@@ -158,7 +156,7 @@ struct StripePeriods {
         if isRest, undone == credits.count { undone -= 1 }
         let alike = pieces.filter {
             $0.row.start == row.start && $0.amount == piece.amount
-                && $0.row.storeProduct == row.storeProduct
+                && $0.quantity == piece.quantity && $0.row.storeProduct == row.storeProduct
                 && isSame(piece, $0.item, $0.row.storeProduct)
         }
         return alike.prefix(undone).contains { $0.row.id == row.id }

@@ -10,7 +10,8 @@ extension Words {
                 switch value {
                 case .text(let text): text
                 case .instant(let instant): formats.moment(instant)
-                case .word(let word, let kind): table["\(kind)_\(word.lowercased())"] ?? word
+                case .word(let word, let kind):
+                    isForeign ? word : table["\(kind)_\(word.lowercased())"] ?? word
                 case .list(let sentences): together(sentences.map { said($0, formats) })
                 }
             }

@@ -18,8 +18,8 @@ extension Tollgate {
     /// - Returns: `false` while asking one of them fails.
     @discardableResult
     public func fetchWanted() async -> Bool {
-        // A dozen reads twice a second otherwise, one for each kind of question. What fails here fails
-        // there too, and is logged.
+        // Without this check, an idle server makes a dozen reads twice a second. What fails here fails there
+        // too, and is logged.
         if let isAsked = try? await store.questions.hasAny(), !isAsked { return true }
         var isWell = true
         for connector in connectors {

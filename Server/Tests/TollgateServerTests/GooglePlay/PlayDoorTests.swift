@@ -177,7 +177,7 @@ struct PlayDoorTests {
             for (language, words, reason) in [
                 (
                     "en", ["Renews", "Latest transaction", "Period ends", "$9.99"],
-                    "Google Play subscription is active: pro:monthly"
+                    "Google Play subscription is ACTIVE: pro:monthly"
                 ),
                 (
                     "ja", ["に更新", "最新の取引", "期間の終了", "$9.99"],
