@@ -143,8 +143,9 @@ struct StripeWord: Sendable {
     }
 
     var status: String { isDeletion ? "canceled" : object["status"]?.string ?? "" }
-    var cancelAt: Instant { object.instant("cancel_at") ?? .distantFuture }
-    var cancelsAtPeriodEnd: Bool { object["cancel_at_period_end"]?.bool ?? false }
+    var stop: Instant? { isLast ? items.map(\.end).min() : object.instant("cancel_at") }
+    var cancelAt: Instant { stop ?? .distantFuture }
+    var isLast: Bool { object["cancel_at_period_end"]?.bool ?? false }
     /// `days_until_due` of invoices that are sent; 0 where the payment method is charged.
     var daysUntilDue: Int64 { object["days_until_due"]?.int64 ?? 0 }
     var ended: Instant { object.instant("ended_at") ?? object.instant("canceled_at") ?? stated }

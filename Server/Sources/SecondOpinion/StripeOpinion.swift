@@ -53,16 +53,15 @@ struct StripeOpinion {
     }
 
     private func verdict(on item: Item, of word: StripeWord) -> Opinion {
-        let stated = word.stated
         switch word.status {
         case "canceled":
             let (end, isOver) = (word.ended, word.ended <= at)
             return Opinion(isOver ? .no : .open, since: end, "it was canceled at \(end)", [])
         case "incomplete", "incomplete_expired", "unpaid", "paused":
-            return Opinion(.no, since: stated, "it is \(word.status) since \(stated)", [])
+            return Opinion(.no, since: word.stated, "it is \(word.status) since \(word.stated)", [])
         case "active", "trialing": return refunded(item) ?? running(item, of: word)
         case "past_due": return refunded(item) ?? pastDue(item, of: word)
-        default: return Opinion(.open, since: stated, "it is \(word.status)", [])
+        default: return Opinion(.open, since: word.stated, "it is \(word.status)", [])
         }
     }
 
@@ -73,14 +72,14 @@ struct StripeOpinion {
             return Opinion(at < item.start ? .open : .yes, since: item.start, reason, [])
         }
         let leeway = min(end.advanced(by: question.catalog.renewalLeeway.stripe), word.cancelAt)
-        let isOver = word.cancelAt <= at || word.cancelsAtPeriodEnd
         // The renewal's invoice may tell before the subscription does.
-        if !isOver, let renewal = lines(of: item).paid.last(where: { $0.isRunning(at: at) }) {
+        let paid = lines(of: item).paid.last { $0.isRunning(at: at) }
+        if at < word.cancelAt, let renewal = paid {
             let reason = "an invoice is paid until \(renewal.end)"
             return Opinion(.yes, since: renewal.start, reason, [])
         }
         let reason = "the last period ended at \(end); a renewal may be told until \(leeway)"
-        return Opinion(isOver || leeway <= at ? .no : .open, since: end, reason, [])
+        return Opinion(leeway <= at ? .no : .open, since: end, reason, [])
     }
 
     private func pastDue(_ item: Item, of word: StripeWord) -> Opinion {

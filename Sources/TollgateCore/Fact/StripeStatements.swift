@@ -80,9 +80,12 @@ public struct StripeSubscription: Hashable, Codable, Sendable {
 
     /// When it ends, if that is stated.
     ///
-    /// `cancel_at_period_end` means the earliest end of an item's period.
+    /// `cancel_at_period_end` means the earliest end of an item's current period, and a change of plan makes
+    /// that another one than the `cancel_at` which was stated before (RULES §3.4).
     /// https://docs.stripe.com/changelog/basil/2025-07-30/cancel-at-enums
-    var stop: Instant? { cancelAt ?? (cancelsAtPeriodEnd ? items.map(\.end).min() : nil) }
+    public var stop: Instant? {
+        cancelsAtPeriodEnd ? items.map(\.end).min() ?? cancelAt : cancelAt
+    }
 
     /// Statuses that no later statement leaves (RULES §4.1).
     public var isFinal: Bool { status == "canceled" || status == "incomplete_expired" }

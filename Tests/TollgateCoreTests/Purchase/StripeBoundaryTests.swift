@@ -90,7 +90,17 @@ struct StripeBoundaryTests {
                 .plan("past_due", 30.05, .item(30, 60, created: -300)),
             ],
             expected: [.on(32, .grace), .off(33)]
-        )
+        ),
+        // https://docs.stripe.com/api/subscriptions/object#subscription_object-cancel_at_period_end
+        Story(
+            testDescription:
+                "a plan that ends with its period ends with the one that a change has begun",
+            facts: [
+                .subscription("active", 10, from: 0, to: 30, cancelAt: 30, cancels: true),
+                .subscription("active", 20, from: 20, to: 50, cancelAt: 30, cancels: true),
+            ],
+            expected: [.on(40, .payment), .off(50)]
+        ),
     ]
 
     @Test("access and coins follow the money", arguments: stories)

@@ -265,7 +265,7 @@ extension PortalView.Purchase {
         let ends = subscription.items.map(\.end)
         let end = ends.max() ?? now
         // It ends with its earliest item (RULES §3.4).
-        let stop = subscription.cancelAt ?? (subscription.cancelsAtPeriodEnd ? ends.min() : nil)
+        let stop = subscription.stop
         switch subscription.status {
         case "active", "trialing":
             renews = stop == nil

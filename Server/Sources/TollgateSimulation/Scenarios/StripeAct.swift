@@ -89,7 +89,7 @@ public enum StripeAct: Hashable, Sendable {
         public var with: [String] = []
         /// Products that the buyer adds on the Checkout page, one of each.
         public var adds: [String] = []
-        /// Whether the Checkout page names what it sells, as each that this server opens.
+        /// `true`: the page's metadata name what it sells, as on pages that this server opens.
         public var namesLines = false
         /// Whether the Checkout page only holds the money.
         public var holds = false

@@ -68,7 +68,7 @@ extension SimulatedServer {
         object("\(report.delivered) notifications were answered 200 and were not in the journal")
     }
 
-    /// What is known of the last pass in the world's environment.
+    /// The App Store's cursor of the world's environment: the last pass and its report.
     private struct AppStorePlace: Decodable, Equatable {
         var report: AppStoreReconciliation.Report
         var finished: Int64?

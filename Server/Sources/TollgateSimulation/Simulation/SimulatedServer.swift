@@ -140,7 +140,7 @@ final class SimulatedServer: ScenarioBackend {
         return met
     }
 
-    /// Whether it does all that `tollgate serve` does: in every other world, since it takes longer, and
+    /// The server does all that `tollgate serve` does in every other world, since that takes longer, and
     /// in none with a planted bug, so that small worlds go on finding theirs.
     var isAsInProduction: Bool { parts.bug == nil && parts.seed.isMultiple(of: 2) }
 

@@ -25,7 +25,7 @@ struct SimulatedWorld {
     var backup: Backup?
     /// An app's backend that follows the feed.
     var feed = FeedFollower()
-    /// Whether Stripe sends no message, for somebody's sake.
+    /// `true` while Stripe sends no message, because a person's story says so.
     private var stripeIsSilent = false
     /// Whether the server may lack what Stripe did not send.
     private var missesStripe = false
