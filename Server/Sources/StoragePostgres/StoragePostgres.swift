@@ -6,6 +6,7 @@ public import Storage
 /// means by it with its defaults: flushed to its disk.
 public final class StoragePostgres: StorageDriver {
     public let dialect = Dialect.postgres
+    public let commits = CommitSignal()
 
     private let writers: WorkerThreads<PostgresSession>
     private let readers: WorkerThreads<PostgresSession>
@@ -32,8 +33,11 @@ public final class StoragePostgres: StorageDriver {
     public func write<R: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> R
     ) async throws -> R {
+        defer { commits.raise() }
         // Every write of ours takes its locks itself (RULES.md §12), whatever the server's default.
-        try await writers.run { try $0.transaction("BEGIN ISOLATION LEVEL READ COMMITTED", body) }
+        return try await writers.run {
+            try $0.transaction("BEGIN ISOLATION LEVEL READ COMMITTED", body)
+        }
     }
 
     public func read<R: Sendable>(

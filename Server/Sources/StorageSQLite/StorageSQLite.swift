@@ -18,6 +18,7 @@ public final class StorageSQLite: StorageDriver {
     /// The file's path as it was given.
     public let path: String
     public let dialect = Dialect.sqlite
+    public let commits: CommitSignal
 
     private let writer: Writer?
     private let lock: Mutex<FileLock?>
@@ -63,14 +64,15 @@ public final class StorageSQLite: StorageDriver {
             }
             let lock = try FileLock(database: path)
             try OwnersFile.protect(database: path)
-            writer = try Writer(path: path, cacheKiB: cacheKiB, quiet: quiet)
+            let writer = try Writer(path: path, cacheKiB: cacheKiB, quiet: quiet)
+            (self.writer, commits) = (writer, writer.commits)
             OwnersFile.closeToOthers(database: path)
             self.lock = Mutex(lock)
         case .readOnly:
             guard FileManager.default.fileExists(atPath: path) else {
                 throw StorageError(.unavailable, "there is no database at \(path)")
             }
-            writer = nil
+            (writer, commits) = (nil, CommitSignal())
             lock = Mutex(nil)
         }
         let readerCacheKiB = max(1000, cacheKiB / 4)

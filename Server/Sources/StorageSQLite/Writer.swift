@@ -7,6 +7,7 @@ internal import Storage
 ///
 /// Unchecked because `connection`, `writes` and `isWatched` are only touched in blocks on that queue.
 final class Writer: @unchecked Sendable {
+    let commits = CommitSignal()
     private let queue = DispatchQueue(label: "tollgate.sqlite.writer")
     private var connection: SQLiteConnection?
     private let quiet: DispatchTimeInterval
@@ -51,14 +52,14 @@ final class Writer: @unchecked Sendable {
         completion: @escaping @Sendable (Result<R, any Error>) -> Void
     ) {
         queue.async { [self] in
-            completion(
-                Result {
-                    guard let connection else {
-                        throw StorageError(.closed, "the database was closed")
-                    }
-                    return try body(connection)
+            let result = Result {
+                guard let connection else {
+                    throw StorageError(.closed, "the database was closed")
                 }
-            )
+                return try body(connection)
+            }
+            commits.raise()
+            completion(result)
             writes += 1
             if !isWatched { watch() }
         }

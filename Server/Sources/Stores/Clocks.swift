@@ -29,6 +29,17 @@ public struct Clocks: Sendable {
 }
 
 extension Clocks {
+    /// How long background work sleeps at most while it has nothing to do: clocks are set, and what another
+    /// server leaves behind that dies wakes nobody here.
+    public static let longestIdleTime = Duration.seconds(5)
+
+    /// How long background work may sleep at `now` that is due at `due`; `nil`: after a commit only.
+    public static func idleTime(until due: Instant?, at now: Instant) -> Duration {
+        guard let due else { return longestIdleTime }
+        guard due > now else { return .zero }
+        return min(longestIdleTime, .milliseconds(due.milliseconds - now.milliseconds))
+    }
+
     /// Now, but after `instant`: two decisions about one thing never bear the same time, even
     /// while a sandbox's clock stands still.
     public func later(than instant: Instant?) async -> Instant {

@@ -14,6 +14,8 @@ public struct StoreContext: Sendable {
     public let heard: LastHeard
     /// Leases for work that one server at a time does.
     public let leases: Leases
+    /// The turns of questions whose answers failed.
+    let retries = QuestionRetries()
 
     /// - Parameter defaultEnvironment: the one whose messages show that a store sends; `nil`: either.
     public init(

@@ -1,3 +1,4 @@
+internal import Storage
 internal import Stores
 import Logging
 public import ServiceLifecycle
@@ -16,6 +17,8 @@ public struct Recurring<State: Sendable>: Service {
         case failed
         /// Done, with a pause that the work has chosen.
         case resting(Duration)
+        /// There is nothing to do for so long unless something is committed.
+        case idle(Duration)
     }
 
     private let name: String
@@ -58,8 +61,11 @@ public struct Recurring<State: Sendable>: Service {
             var state = state
             tollgate.workAges.note(name, at: tollgate.clocks.wall())
             if start > .zero { try? await Task.sleep(for: start) }
+            let commits = tollgate.store.driver.commits
             while !Task.isCancelled {
-                try? await Task.sleep(for: await pause(after: once(&state)))
+                let seen = commits.count
+                let (shortest, longest) = await rest(after: once(&state))
+                await commits.rest(since: seen, from: shortest, to: longest)
             }
         }
         await atEnd()
@@ -79,11 +85,14 @@ public struct Recurring<State: Sendable>: Service {
         }
     }
 
-    private func pause(after round: Round) -> Duration {
-        if case .failed = round { return pauseAfterFailure }
+    private func rest(after round: Round) -> (shortest: Duration, longest: Duration) {
+        if case .failed = round { return (pauseAfterFailure, .zero) }
         tollgate.workAges.note(name, at: tollgate.clocks.wall())
-        if case .resting(let rest) = round { return rest }
-        return pause
+        return switch round {
+        case .done, .failed: (pause, .zero)
+        case .resting(let rest): (rest, .zero)
+        case .idle(let time): (pause, time)
+        }
     }
 }
 

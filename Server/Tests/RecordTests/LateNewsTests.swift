@@ -156,6 +156,26 @@ struct LateNewsTests {
         await store.driver.close()
     }
 
+    @Test("The next news is what waits, else the next lapse", arguments: Backend.allCases)
+    func next(_ backend: Backend) async throws {
+        let store = try await RecordStore.open(backend)
+        #expect(try await store.feed.nextNews(at: .day(0)) == .day(0), "the first sweep")
+        _ = try await store.feed.sweep(until: .day(0))
+        #expect(try await store.feed.nextNews(at: .day(0)) == nil)
+        _ = try await store.submit(.register("ann", .token("a")))
+        _ = try await store.submit(Self.month)
+        #expect(try await store.feed.nextNews(at: .day(1)) == .day(1), "a message waits")
+        _ = try await store.feed.publish(at: .day(1), limit: 500)
+        let lapse = try #require(try await store.feed.nextNews(at: .day(1)))
+        #expect(lapse == .day(30))
+        #expect(try await !store.feed.hasNews(at: lapse.advanced(by: -1)))
+        #expect(try await store.feed.hasNews(at: lapse))
+        _ = try await store.feed.sweep(until: lapse)
+        _ = try await store.feed.publish(at: lapse, limit: 500)
+        #expect(try await store.feed.nextNews(at: lapse) == nil)
+        await store.driver.close()
+    }
+
     private static func word(_ message: FeedMessage) -> String {
         for change in message.changes {
             switch change {

@@ -142,6 +142,7 @@ private final class HeldDriver: StorageDriver {
         if !takesLocks { dialect.rowLock = "" }
         return dialect
     }
+    var commits: CommitSignal { driver.commits }
 
     @discardableResult
     func write<R: Sendable>(

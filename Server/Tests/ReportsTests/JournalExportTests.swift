@@ -123,6 +123,7 @@ private final class HeldCommits: StorageDriver {
     }
 
     var dialect: Dialect { inner.dialect }
+    var commits: CommitSignal { inner.commits }
 
     /// The next write is committed once all is written and `body` has returned.
     func holdNext(_ body: @escaping @Sendable () -> Void) {

@@ -122,6 +122,7 @@ private struct UnreadableDriver: StorageDriver {
     let driver: any StorageDriver
 
     var dialect: Dialect { driver.dialect }
+    var commits: CommitSignal { driver.commits }
 
     @discardableResult
     func write<R: Sendable>(

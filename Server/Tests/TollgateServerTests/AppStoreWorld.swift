@@ -432,6 +432,7 @@ struct FaultyDriver: StorageDriver {
     }
 
     var dialect: Dialect { driver.dialect }
+    var commits: CommitSignal { driver.commits }
 
     func write<R: Sendable>(
         _ body: @escaping @Sendable (any StorageConnection) throws -> R

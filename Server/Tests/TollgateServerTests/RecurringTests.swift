@@ -1,6 +1,7 @@
 import Logging
 import ServiceLifecycle
 import Storage
+import Stores
 import Synchronization
 import Testing
 import TollgateCore
@@ -78,6 +79,40 @@ struct RecurringTests {
             try await run(work) { rounds.withLock { $0 >= 3 } }
             let name = "tollgate_recurring_age_seconds{work=\"test\"}"
             #expect(ages.withLock { $0.prefix(3) } == ["\(name) 0", "\(name) 7", "\(name) 0"])
+        }
+    }
+
+    @Test("Idle work is woken by a commit, long before its time")
+    func idle() async throws {
+        try await TestServer.run { server in
+            let rounds = Mutex(0)
+            let work = Recurring("test", of: server.tollgate, every: .milliseconds(1)) {
+                rounds.withLock { $0 += 1 }
+                return .idle(.seconds(36_000))
+            }
+            async let ended: Void = run(work) { rounds.withLock { $0 >= 3 } }
+            for round in 1...2 {
+                while rounds.withLock({ $0 }) < round { await Task.yield() }
+                try await server.tollgate.store.driver.execute("DELETE FROM lease")
+            }
+            try await ended
+        }
+    }
+
+    @Test("Nothing is to be published before the next lapse")
+    func lapse() async throws {
+        try await TestServer.run { server in
+            let events = server.tollgate.events
+            #expect(try await events.idleTime() == .zero, "the first sweep")
+            await events.publish()
+            #expect(try await events.idleTime() == Clocks.longestIdleTime)
+            let buyer = try await Buyer(server)
+            _ = try await buyer.buys("com.example.app.pass30")
+            #expect(try await events.idleTime() == .zero)
+            await events.publish()
+            #expect(try await events.idleTime() == Clocks.longestIdleTime)
+            await server.clock.advance(to: TestServer.start + 30 * 86_400_000 - 700)
+            #expect(try await events.idleTime() == .milliseconds(700))
         }
     }
 

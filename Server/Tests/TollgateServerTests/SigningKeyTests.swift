@@ -376,6 +376,7 @@ private final class WatchedReads: StorageDriver {
     }
 
     var dialect: Dialect { inner.dialect }
+    var commits: CommitSignal { inner.commits }
     var reads: Int { state.withLock { $0.reads } }
     var isFailing: Bool {
         get { state.withLock { $0.isFailing } }

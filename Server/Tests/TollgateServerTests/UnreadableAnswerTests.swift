@@ -1,6 +1,7 @@
 import AppStoreConnector
 import AppStoreSimulator
 import Storage
+import Stores
 import Testing
 import TollgateAssembly
 import TollgateAPI
@@ -29,12 +30,15 @@ struct UnreadableAnswerTests {
             func asked() -> Int {
                 server.stripe.seen.count { $0.path.hasPrefix("/v1/checkout/sessions/cs_test_1") }
             }
+            let context = server.tollgate.context
 
+            #expect(try await Questions.idleTime(in: context) == .zero)
             for _ in 0..<6 { await server.tollgate.fetchWanted() }
+            #expect(try await Questions.idleTime(in: context) == Clocks.longestIdleTime)
             #expect(try await server.coins(of: late) == 100)
             #expect(try await server.coins(of: early) == 0)
             #expect(asked() == 520)
-            // A server asks twice a second.
+            // While they wait, a server looks for their turn every five seconds.
             for _ in 0..<10 { await server.tollgate.fetchWanted() }
             #expect(asked() == 520)
             for _ in 0..<120 {

@@ -357,6 +357,33 @@ struct WebhookDeliveryTests {
         }
     }
 
+    @Test("There is work again at the instant of the retry", arguments: Backend.allCases)
+    func nextWork(_ backend: Backend) async throws {
+        try await TestServer.run(on: backend) { server in
+            let webhooks = server.tollgate.store.webhooks
+            await Self.deliver(server)
+            #expect(try await webhooks.nextWork() == nil)
+            _ = try await Self.endpoint(server)
+            #expect(try await webhooks.nextWork() == nil)
+            _ = try await server.customerWithCoins()
+            await server.tollgate.events.publish()
+            let now = server.wall.now
+            let waiting = try #require(try await webhooks.nextWork())
+            #expect(waiting <= now)
+            server.receiver.answer { _ in WebhookResponse(status: 500) }
+            await Self.deliver(server)
+            let retry = try #require(try await webhooks.nextWork())
+            #expect(retry > now)
+            #expect(try await webhooks.endpointsWithWork(at: retry.advanced(by: -1)).isEmpty)
+            #expect(try await webhooks.endpointsWithWork(at: retry).count == 1)
+            server.receiver.answer { _ in WebhookResponse(status: 200) }
+            server.wall.advance(seconds: (retry.milliseconds - now.milliseconds) / 1_000 + 1)
+            await Self.deliver(server)
+            #expect(server.receiver.taken.count == 1)
+            #expect(try await webhooks.nextWork() == nil)
+        }
+    }
+
     @Test(
         "Changes of an endpoint at the same time are all kept, and every secret handed out signs",
         arguments: Backend.allCases

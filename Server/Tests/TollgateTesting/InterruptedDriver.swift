@@ -47,6 +47,7 @@ public final class InterruptedDriver: StorageDriver {
     }
 
     public var dialect: Dialect { driver.dialect }
+    public var commits: CommitSignal { driver.commits }
 
     @discardableResult
     public func write<R: Sendable>(

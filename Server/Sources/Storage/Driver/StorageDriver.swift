@@ -87,6 +87,9 @@ public protocol StorageDriver: Sendable {
     /// The few places where the databases' SQL differs.
     var dialect: Dialect { get }
 
+    /// Raised by every `write` before it returns.
+    var commits: CommitSignal { get }
+
     /// Runs `body` in one transaction, committed and flushed to disk when this returns.
     ///
     /// If `body` throws, nothing is written. `body` may run several times (after a deadlock, a

@@ -9,20 +9,28 @@ public struct FeedStore: Sendable {
     let writer: any JournalWriter
 
     /// Whether messages wait for their place, or a lapse for being announced.
-    ///
-    /// Makes only two short reads: a server with nothing to say asks four times a second. If a sweep runs
-    /// between them, the answer may be `true` without news.
     public func hasNews(at now: Instant) async throws -> Bool {
+        try await nextNews(at: now).map { $0 <= now } ?? false
+    }
+
+    /// The next instant with something to say: `now` where messages wait for their place, else that of the
+    /// next lapse; `nil`: none until something is written.
+    ///
+    /// Makes only two short reads. If a sweep runs between them, there may be nothing to say then.
+    public func nextNews(at now: Instant) async throws -> Instant? {
         let place = try await driver.readNow(Self.sweptSQL, [.text(Self.cursor)])
-        guard let swept = try Self.swept(place) else { return true }
-        return try await !driver.readNow(
+        guard let swept = try Self.swept(place) else { return now }
+        let rows = try await driver.readNow(
             """
-            SELECT 1 WHERE EXISTS (SELECT 1 FROM message WHERE number IS NULL)
-            OR EXISTS (SELECT 1 FROM customer WHERE next_change > $1 AND next_change <= $2)
-            OR EXISTS (SELECT 1 FROM sweep WHERE due <= $2)
+            SELECT (SELECT min(id) FROM message WHERE number IS NULL),
+                (SELECT min(next_change) FROM customer WHERE next_change > $1),
+                (SELECT min(due) FROM sweep WHERE due IS NOT NULL)
             """,
-            [.integer(swept.milliseconds), .integer(now.milliseconds)]
-        ).isEmpty
+            [.integer(swept.milliseconds)]
+        )
+        guard let row = rows.first, try row.optionalInt64(0) == nil else { return now }
+        return try [row.optionalInt64(1), row.optionalInt64(2)].compactMap(\.self).min()
+            .map { Instant(milliseconds: $0) }
     }
 
     /// Gives the oldest waiting messages their places.

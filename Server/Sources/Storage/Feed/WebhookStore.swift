@@ -227,6 +227,23 @@ public struct WebhookStore: Sendable {
         ).map { try WebhookEndpointRow($0) }
     }
 
+    /// The next instant with something to do for an endpoint, by real time; `nil`: none until something
+    /// is written.
+    public func nextWork() async throws -> Instant? {
+        try await driver.readNow(
+            """
+            SELECT paused_until,
+                CASE WHEN position < (SELECT coalesce(max(number), 0) FROM message)
+                THEN paused_until
+                ELSE (SELECT min(due) FROM delivery d WHERE d.endpoint = e.id AND d.status = 0) END
+            FROM webhook_endpoint e WHERE disabled IS NULL
+            """,
+            []
+        ).compactMap { row in
+            try row.optionalInt64(1).map { max(try row.int64(0), $0) }
+        }.min().map { Instant(milliseconds: $0) }
+    }
+
     /// Takes in events of the feed for an endpoint.
     ///
     /// - Parameters:

@@ -18,6 +18,12 @@ public struct QuestionStore: Sendable {
         try await !driver.readNow("SELECT 1 FROM wanted LIMIT 1", []).isEmpty
     }
 
+    /// Questions that wait, with the clock of the message that raised each.
+    public func waiting(limit: Int64) async throws -> [(key: RowKey, raised: Instant)] {
+        try await driver.readNow("SELECT key, created FROM wanted LIMIT $1", [.integer(limit)])
+            .map { (try RowKey(bytes: $0.bytes(0)), Instant(milliseconds: try $0.int64(1))) }
+    }
+
     /// The oldest questions of one kind.
     ///
     /// - Parameter last: the last one of the page before; `nil` begins with the oldest.

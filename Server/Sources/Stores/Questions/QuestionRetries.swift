@@ -28,11 +28,17 @@ final class QuestionRetries: Sendable {
     /// How many are remembered.
     var count: Int { times.withLock { $0.count } }
 
+    /// When it may be asked; long ago where it never failed.
+    ///
     /// - Parameter raised: when the question was raised; what was raised since it was asked is due.
+    func turn(of question: RowKey, raised: Instant) -> Instant {
+        let wait = times.withLock { $0[question] }
+        guard let wait, raised <= wait.raised else { return RetryTime().notBefore }
+        return wait.time.notBefore
+    }
+
     func isDue(_ question: RowKey, raised: Instant, at wall: Instant) -> Bool {
-        times.withLock {
-            $0[question].map { $0.time.isDue(at: wall) || $0.raised < raised } ?? true
-        }
+        turn(of: question, raised: raised) <= wall
     }
 
     /// Whether its last answer failed, and nobody raised it anew since.

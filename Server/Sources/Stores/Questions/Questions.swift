@@ -6,12 +6,22 @@ public import TollgateCore
 /// answer.
 public struct Questions: Sendable {
     private let context: StoreContext
-    private let retries = QuestionRetries()
     private let paces = QuestionPaces()
     private let brokenOff = BrokenRounds()
 
     public init(_ context: StoreContext) {
         self.context = context
+    }
+
+    private var retries: QuestionRetries { context.retries }
+
+    /// For how long no store is to be asked unless something is committed.
+    public static func idleTime(in context: StoreContext) async throws -> Duration {
+        let most = 1_000
+        let waiting = try await context.records.questions.waiting(limit: Int64(most + 1))
+        guard waiting.count <= most else { return .zero }
+        let turns = waiting.map { context.retries.turn(of: $0.key, raised: $0.raised) }
+        return Clocks.idleTime(until: turns.min(), at: context.clocks.wall())
     }
 
     /// The store answers, as somebody else has found.

@@ -29,7 +29,8 @@ struct RecurringWork: Sendable {
             for connector in tollgate.connectors {
                 do { try await connector.keepWhatIsKnown() } catch { isWell = false }
             }
-            return isWell ? .done : .failed
+            guard isWell else { return .failed }
+            return .idle(try await Questions.idleTime(in: tollgate.context))
         }
     }
 
@@ -90,7 +91,9 @@ struct RecurringWork: Sendable {
             pace.begin()
             let isDone = try await tollgate.figures.followOnce()
             let newest = try? await tollgate.store.figures.journalEnd()
-            return .resting(pace.rest(after: isDone, newest: newest))
+            let rest = pace.rest(after: isDone, newest: newest)
+            return try await tollgate.figures.areComplete()
+                ? .idle(Clocks.longestIdleTime) : .resting(rest)
         }
     }
 
@@ -119,7 +122,8 @@ struct RecurringWork: Sendable {
     /// Gives events their places in the feed.
     private var events: some Service {
         Recurring("events", of: tollgate, every: .milliseconds(250)) { [tollgate] in
-            await tollgate.events.publish() ? .done : .failed
+            guard await tollgate.events.publish() else { return .failed }
+            return .idle(try await tollgate.events.idleTime())
         }
     }
 

@@ -40,6 +40,15 @@ public struct Events: Sendable {
         return true
     }
 
+    /// For how long there is nothing to publish unless something is committed.
+    public func idleTime() async throws -> Duration {
+        let now = await clocks.now()
+        let next = try await records.feed.nextNews(at: now)
+        // A sandbox's clock is moved without a word.
+        if clocks.isVirtual, next != nil { return .zero }
+        return Clocks.idleTime(until: next, at: now)
+    }
+
     /// The pull feed: what changed for customers, oldest first, each with the whole answer.
     ///
     /// - Parameters:

@@ -31,18 +31,24 @@ public struct WebhookDeliveries: Sendable {
     /// it dies another goes on where it was. What was under way then is sent again with the same id.
     public func deliver() async {
         await withDiscardingTaskGroup { group in
-            await startDeliveries(UnderWay()) { work in group.addTask { await work() } }
+            _ = await startDeliveries(UnderWay()) { work in group.addTask { await work() } }
         }
     }
 
     /// Does the same again and again until it is cancelled; an endpoint that takes its time holds up
     /// none of the others.
+    ///
+    /// - Parameter pause: between two looks; longer while nothing is due and nothing is committed.
     public func keepDelivering(every pause: Duration) async {
         let underWay = UnderWay()
+        let commits = records.driver.commits
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
-                await startDeliveries(underWay) { work in group.addTask { await work() } }
-                try? await Task.sleep(for: pause)
+                let seen = commits.count
+                let idleTime = await startDeliveries(underWay) { work in
+                    group.addTask { await work() }
+                }
+                await commits.rest(since: seen, from: pause, to: idleTime)
             }
         }
     }
@@ -55,11 +61,12 @@ public struct WebhookDeliveries: Sendable {
         func end(_ id: String) { endpoints.withLock { _ = $0.remove(id) } }
     }
 
+    /// - Returns: for how long there is nothing to send unless something is committed.
     private func startDeliveries(
         _ underWay: UnderWay,
         _ start: (@escaping @Sendable () async -> Void) -> Void
-    ) async {
-        guard transport != nil else { return }
+    ) async -> Duration {
+        guard transport != nil else { return Clocks.longestIdleTime }
         do {
             let endpoints = try await records.webhooks.endpointsWithWork(at: clocks.wall())
             for endpoint in endpoints where underWay.begin(endpoint.id) {
@@ -72,8 +79,12 @@ public struct WebhookDeliveries: Sendable {
                 let old = clocks.wall().advanced(by: -7 * 86_400_000)
                 try await records.webhooks.forgetDeliveries(before: old)
             }
+            guard endpoints.isEmpty else { return .zero }
+            let next = try await records.webhooks.nextWork()
+            return Clocks.idleTime(until: next, at: clocks.wall())
         } catch {
             logger.warning("webhooks will be sent later", metadata: ["error": "\(error)"])
+            return .zero
         }
     }
 

@@ -20,6 +20,11 @@ public struct Figures: Sendable {
         }
     }
 
+    /// Whether the figures have all that is in the journal.
+    public func areComplete() async throws -> Bool {
+        try await FigureDerivation.lag(of: records) == 0
+    }
+
     /// One step of the figures behind the journal, if no other server is at it.
     ///
     /// - Returns: whether there is nothing more to do here.

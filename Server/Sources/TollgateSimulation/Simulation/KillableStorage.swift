@@ -18,6 +18,7 @@ final class KillableStorage: StorageDriver {
     }
 
     var dialect: Dialect { inner.dialect }
+    var commits: CommitSignal { inner.commits }
 
     var isKilled: Bool { killed.withLock { $0 } }
 

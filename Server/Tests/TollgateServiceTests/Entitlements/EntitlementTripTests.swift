@@ -27,6 +27,7 @@ struct EntitlementTripTests {
         }
 
         var dialect: Dialect { driver.dialect }
+        var commits: CommitSignal { driver.commits }
 
         func write<R: Sendable>(
             _ body: @escaping @Sendable (any StorageConnection) throws -> R
