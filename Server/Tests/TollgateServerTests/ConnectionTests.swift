@@ -113,6 +113,25 @@ struct ConnectionTests {
         }
     }
 
+    @Test(
+        "H6: a client that falls silent in a head is refused in time, however long it was let idle"
+    )
+    func silentAfterARest() async throws {
+        let limits = ConnectionLimits(
+            firstByte: .hours(1),
+            headers: .milliseconds(100),
+            idle: .hours(1)
+        )
+        try await Self.serve(limits) { _, port in
+            let wires = [try Wire(port: port), try Wire(port: port)]
+            #expect(await wires[1].ask().hasPrefix("HTTP/1.1 200"))
+            for wire in wires {
+                wire.send("GET / HT")
+                #expect(await wire.readToEnd()?.hasPrefix("HTTP/1.1 408") == true)
+            }
+        }
+    }
+
     @Test("H6: connections beyond those from one address are told so, and others are served")
     func perAddress() async throws {
         var limits = ConnectionLimits()

@@ -59,11 +59,4 @@ public struct ConnectionLimits: Sendable {
         limits.headers = min(headers, .seconds(2))
         return limits
     }
-
-    /// How often is looked whether a time is over: a timer for each of them would cost every request
-    /// more than this costs a connection.
-    var tick: TimeAmount {
-        let shortest = min(firstByte, headers, body, idle, answer, write)
-        return .nanoseconds(max(1_000_000, shortest.nanoseconds / 4))
-    }
 }

@@ -22,7 +22,6 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     /// The rest of a request will not come: its client broke off, was too slow or sent no body.
     struct RequestBrokenOff: Error {}
 
-    private let tick: TimeAmount
     private let patience: TimeAmount
     private let admission: ConnectionCounts.Admission
     private let counters: Counters
@@ -34,7 +33,12 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     private var writeDeadline: NIODeadline?
     /// Whether what was read since the last look was part of a request.
     private var hasPart = false
-    private var ticking: RepeatedTask?
+    /// The next look at whether a time is over.
+    ///
+    /// It stays where the time is over later than it was: moving it would cost every request more than
+    /// a look in vain costs a connection now and then.
+    private var nextLook: (at: NIODeadline, task: Scheduled<Void>)?
+    private var isGone = false
 
     /// - Parameter storePaths: where stores send messages, and ask what a customer is shown who is about
     ///   to cancel.
@@ -50,22 +54,13 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         self.counters = counters
         self.storePaths = storePaths
         self.now = now
-        (tick, patience) = (limits.tick, limits.write)
+        patience = limits.write
         life = ConnectionLife(limits, at: .now())
     }
 
-    func handlerAdded(context: ChannelHandlerContext) {
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        ticking = context.eventLoop.scheduleRepeatedTask(initialDelay: tick, delay: tick) { _ in
-            let (handler, context) = bound.value
-            handler.look(context)
-        }
-    }
+    func handlerAdded(context: ChannelHandlerContext) { watch(context) }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        ticking?.cancel()
-        ticking = nil
-    }
+    func handlerRemoved(context: ChannelHandlerContext) { leave() }
 
     func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
@@ -75,8 +70,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        ticking?.cancel()
-        ticking = nil
+        leave()
         context.fireChannelInactive()
     }
 
@@ -99,6 +93,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
     func channelReadComplete(context: ChannelHandlerContext) {
         if !hasPart { life.bytes(at: .now()) }
         hasPart = false
+        watch(context)
         context.fireChannelReadComplete()
     }
 
@@ -120,6 +115,7 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         writeDeadline = context.channel.isWritable ? nil : .now() + patience
+        watch(context)
         context.fireChannelWritabilityChanged()
     }
 
@@ -149,6 +145,26 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    /// Looks once the time of whoever has to act next is over.
+    private func watch(_ context: ChannelHandlerContext) {
+        let due = min(life.deadline, writeDeadline ?? life.deadline)
+        if isGone || nextLook.map({ $0.at <= due }) ?? false { return }
+        nextLook?.task.cancel()
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let task = context.eventLoop.scheduleTask(deadline: due) {
+            let (handler, context) = bound.value
+            handler.nextLook = nil
+            handler.look(context)
+        }
+        nextLook = (due, task)
+    }
+
+    private func leave() {
+        isGone = true
+        nextLook?.task.cancel()
+        nextLook = nil
+    }
+
     private func look(_ context: ChannelHandlerContext) {
         let now = NIODeadline.now()
         if let writeDeadline, writeDeadline <= now { return context.close(promise: nil) }
@@ -157,12 +173,13 @@ final class RequestPace: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func act(_ action: ConnectionLife.Action, _ context: ChannelHandlerContext) {
         switch action {
-        case .nothing: return
+        case .nothing: break
         case .close:
             context.flush()
-            context.close(promise: nil)
+            return context.close(promise: nil)
         case .refuse(let refusal): refuse(refusal, context)
         }
+        watch(context)
     }
 
     private func refuse(_ reason: ConnectionLife.Refusal, _ context: ChannelHandlerContext) {
