@@ -131,8 +131,9 @@ let package = Package(
         .testTarget(
             name: "ReportsTests",
             dependencies: [
-                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "StripeConnector",
-                "TollgateAssembly", "TollgateService", "TollgateSimulation", .core,
+                "AppStoreAPI", "AppStoreConnector", "Reports", "Storage", "Stores",
+                "StripeConnector", "TollgateAssembly", "TollgateService", "TollgateSimulation",
+                .core,
             ]
         ),
 

@@ -81,7 +81,8 @@ if grep -rnE 'do \{ return \(' --include='*.swift' Sources Sandbox/Sources Share
 fi
 
 # What is true of every store asks the connectors.
-if grep -rnE '\.(appStore|stripe|googlePlay)\b' Server/Sources/{Reports,Stores} |
+if grep -rnE '\.(appStore|stripe|googlePlay)\b|\b(Apple|AppStore|Stripe|GooglePlay)[A-Z]' \
+    Server/Sources/{Reports,Stores} |
     grep -v ':[0-9]*: *//'; then
     problem "Reports and Stores know no store by name; let its connector say it"
 fi

@@ -1,4 +1,6 @@
+import AppStoreConnector
 import Reports
+import Stores
 import Testing
 import TollgateCore
 
@@ -121,13 +123,14 @@ struct GooglePlayProceedsTests {
         let terms = Finance.Terms(fees: [
             .googlePlay: Finance.Terms.StoreFee(left: 8_500, isReturned: true)
         ])
-        let text = Reports.AppleFiles.sales(
-            Self.bought(1).sales,
-            from: .story(200),
-            to: .story(200),
-            catalog: Catalog(entitlements: [], products: []),
-            terms: terms
-        )
+        let text = AppleFiles(
+            StoreLayout.Question(
+                from: .story(200),
+                to: .story(200),
+                catalog: Catalog(entitlements: [], products: []),
+                terms: terms
+            )
+        ).sales(Self.bought(1).sales)
         let lines = text.split(separator: "\n").map {
             $0.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
         }

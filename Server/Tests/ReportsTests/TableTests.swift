@@ -1,6 +1,8 @@
 import AppStoreAPI
+import AppStoreConnector
 import Foundation
 import Reports
+import Stores
 import Testing
 import TollgateCore
 
@@ -216,17 +218,8 @@ struct TableTests {
         let world = FigureTests.world(seed: 5)
         let sales = world.flatMap(\.sales)
         let periods = world.flatMap(\.periods)
-        let read = try AppStore.ConnectReport(
-            Array(
-                Reports.AppleFiles.sales(
-                    sales,
-                    from: .story(0),
-                    to: .story(900),
-                    catalog: Shop.catalog,
-                    terms: Shop.terms()
-                ).utf8
-            )
-        )
+        let files = Self.appleFiles(from: 0, to: 900)
+        let read = try AppStore.ConnectReport(Array(files.sales(sales).utf8))
         #expect(read.kind == .sales)
         var units: Int64 = 0
         var gross: Int64 = 0
@@ -240,43 +233,32 @@ struct TableTests {
         let charged: Int64 = charges.reduce(0) { $0 + $1.amount }
         let back: Int64 = refunds.reduce(0) { $0 + $1.amount }
         #expect(gross == charged - back)
-        let subscribers = try AppStore.ConnectReport(
-            Array(
-                Reports.AppleFiles.subscribers(
-                    sales,
-                    catalog: Shop.catalog,
-                    terms: Shop.terms()
-                ).utf8
-            )
-        )
+        let subscribers = try AppStore.ConnectReport(Array(files.subscribers(sales).utf8))
         #expect(subscribers.kind == .subscriber && subscribers.rows.count == sales.count)
 
         let state = try AppStore.ConnectReport(
-            Array(
-                Reports.AppleFiles.subscriptions(
-                    periods,
-                    at: .story(250),
-                    catalog: Shop.catalog
-                ).utf8
-            )
+            Array(Self.appleFiles(from: 250, to: 250).subscriptions(periods).utf8)
         )
         let at = Instant.day(251).advanced(by: -1)
         let standard = Self.sum(of: "Active Standard Price Subscriptions", in: state)
         let active = periods.filter { $0.isPaid && $0.start <= at && at < $0.effectiveEnd }
         #expect(standard == Int64(active.count))
-        let events = try AppStore.ConnectReport(
-            Array(
-                Reports.AppleFiles.events(
-                    periods,
-                    from: .story(0),
-                    to: .story(900),
-                    catalog: Shop.catalog
-                ).utf8
-            )
-        )
+        let events = try AppStore.ConnectReport(Array(files.events(periods).utf8))
         let renewals = Self.sum(of: "Quantity", in: events) { $0["Event"] == "Renew" }
         #expect(events.kind == .subscriptionEvent && renewals > 0)
     }
+
+    private static func appleFiles(from first: Int64, to last: Int64) -> AppleFiles {
+        AppleFiles(
+            StoreLayout.Question(
+                from: .story(first),
+                to: .story(last),
+                catalog: Shop.catalog,
+                terms: Shop.terms()
+            )
+        )
+    }
+
     private static func sum(
         of column: String,
         in report: AppStore.ConnectReport,

@@ -188,7 +188,7 @@ struct ConnectReportsTests {
             "Customer Currency": "USD", "Country Code": "US", "Currency of Proceeds": "USD",
             "Apple Identifier": "1", "Customer Price": "1.00",
         ]
-        let columns = Reports.AppleLayout.sales.columns
+        let columns = AppleLayout.sales.columns
         let lines = [columns, columns.map { values[$0] ?? "" }]
         return Array(lines.map { $0.joined(separator: "\t") + "\n" }.joined().utf8)
     }

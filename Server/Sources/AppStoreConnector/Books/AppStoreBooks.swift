@@ -26,6 +26,7 @@ public struct AppStoreBooks: StoreBooks {
 
     public var fee: Finance.Terms.StoreFee { terms.fee }
     public var canFetch: Bool { connect != nil }
+    public var layouts: [StoreLayout] { AppleFiles.layouts }
 
     public func fetch(
         today: Instant,

@@ -1,4 +1,4 @@
-internal import TollgateCore
+package import TollgateCore
 
 extension Reports {
     /// The ages, in days, at which a customer's value is looked at.
@@ -82,7 +82,7 @@ extension Reports {
 
     /// Subscriptions of Stripe's with which customers came back: each follows one that had ended, and
     /// that no other follows.
-    static func returns(_ periods: [PaidPeriod]) -> Set<Purchase.Key> {
+    package static func returns(_ periods: [PaidPeriod]) -> Set<Purchase.Key> {
         struct Subscription {
             var key: Purchase.Key
             var first: Day

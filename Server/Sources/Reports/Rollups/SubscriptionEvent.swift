@@ -1,4 +1,4 @@
-internal import TollgateCore
+package import TollgateCore
 
 extension Reports {
     /// What happens to a subscription, in the words of Apple's SUBSCRIPTION_EVENT.
@@ -75,19 +75,22 @@ extension Reports {
 
 extension Reports.SubscriptionEvent {
     /// Something that happened to a subscription.
-    struct Noted {
-        var event: Reports.SubscriptionEvent
+    package struct Noted {
+        package var event: Reports.SubscriptionEvent
         /// The period that it is about.
-        var period: Reports.PaidPeriod
+        package var period: Reports.PaidPeriod
         /// The one before.
-        var last: Reports.PaidPeriod?
-        var at: Instant
+        package var last: Reports.PaidPeriod?
+        package var at: Instant
     }
 
     /// All that happened to one purchase, period by period.
     ///
     /// - Parameter isReturn: whether it follows another of its customer's that had ended.
-    static func all(of periods: [Reports.PaidPeriod], isReturn: Bool = false) -> [Noted] {
+    package static func all(
+        of periods: [Reports.PaidPeriod],
+        isReturn: Bool = false
+    ) -> [Noted] {
         let periods = periods.filter { !$0.isFamilyShared }
         let before = predecessors(of: periods)
         var continued: Set<Int> = []

@@ -62,7 +62,7 @@ extension Reports {
         public var isStandard: Bool { offer == .none }
 
         /// When it was active by grace alone: until it was paid, and after it ended.
-        var graces: [Range<Instant>] {
+        package var graces: [Range<Instant>] {
             guard isPaid else { return [] }
             return [
                 start..<max(start, awaitedUntil ?? start),

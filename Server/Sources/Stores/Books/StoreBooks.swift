@@ -8,6 +8,8 @@ public protocol StoreBooks: Sendable {
     var fee: Finance.Terms.StoreFee { get }
     /// Whether reports can be fetched: a key is configured.
     var canFetch: Bool { get }
+    /// The store's reports in whose columns our figures are written too.
+    var layouts: [StoreLayout] { get }
 
     /// Fetches the reports that are not here yet.
     ///
@@ -51,6 +53,8 @@ public protocol StoreBooks: Sendable {
 extension StoreBooks {
     /// The name under which the last round of fetching is kept.
     public var roundName: String { "reports/\(store.rawValue)" }
+
+    public var layouts: [StoreLayout] { [] }
 
     public func balances(of span: BookSpan) async throws -> [Finance.Statement.Balance]? { nil }
 

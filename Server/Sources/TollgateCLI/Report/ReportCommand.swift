@@ -77,8 +77,9 @@ struct ReportCommand: AsyncParsableCommand {
             let range = await selection.range(tollgate)
             if format == .apple {
                 let text =
-                    try await tollgate.reporting.appleReport(
+                    try await tollgate.reporting.report(
                         name,
+                        inColumnsOf: "Apple",
                         from: range.lowerBound,
                         to: range.upperBound,
                         filters: selection.filters,

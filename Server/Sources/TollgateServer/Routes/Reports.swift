@@ -15,8 +15,9 @@ func addReports(to api: APIRoutes) {
         let today = Reports.Day(await tollgate.clocks.now())
         let question = try ReportQuestion($0.request, today: today)
         if question.format == .appleTSV {
-            let text = try await tollgate.reporting.appleReport(
+            let text = try await tollgate.reporting.report(
                 name,
+                inColumnsOf: "Apple",
                 from: question.from,
                 to: question.to,
                 filters: question.filters,

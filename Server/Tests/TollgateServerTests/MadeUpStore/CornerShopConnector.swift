@@ -257,6 +257,9 @@ struct CornerShopBooks: StoreBooks {
     static let ledger = "CORNER_LEDGER"
     let fee = Finance.Terms.StoreFee(left: 9_000, isReturned: true)
     let canFetch = true
+    let layouts = [
+        StoreLayout("ledger", of: "Corner Shop", .sales { sales, _ in "\(sales.map(\.amount))" })
+    ]
 
     func fetch(
         today: Instant,

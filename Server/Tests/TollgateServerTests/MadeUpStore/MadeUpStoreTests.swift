@@ -132,12 +132,22 @@ struct MadeUpStoreTests {
             let month = statement.stores.first { $0.store == .appStore }
             #expect(month?.payouts.map(\.amount.description) == ["13.50 USD"])
             // Estimates are made with its own fee: a tenth.
-            let report = try await tollgate.reporting.report(
-                "revenue",
-                from: Reports.Day(Instant(milliseconds: TestServer.start)),
-                to: Reports.Day(Instant(milliseconds: TestServer.start))
-            )
+            let reporting = tollgate.reporting
+            let day = Reports.Day(Instant(milliseconds: TestServer.start))
+            let report = try await reporting.report("revenue", from: day, to: day)
             #expect("\(report.rows)".contains("8991"))
+            // Our sales stand in its columns, and in no other report of its own.
+            let owner = "Corner Shop"
+            let ledger = try await reporting.report(
+                "ledger",
+                inColumnsOf: owner,
+                from: day,
+                to: day
+            )
+            #expect(ledger == "[9990]")
+            await #expect(throws: Refusal.self) {
+                try await reporting.report("sales", inColumnsOf: owner, from: day, to: day)
+            }
         }
     }
 
