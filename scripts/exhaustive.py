@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Fails where a `switch` over `Store` has a `default`, and where too many files decide by store.
+"""Fails where code stays silent about the next store, and where too many files decide by store.
 
-A `default` stays silent about the next store. Without one, a case of `Store` that is taken out or
-added makes the compiler list every decision. A store's own files may pick out what is theirs.
+Silent are a `default` in a `switch` over `Store` or `Purchase.Record`, and `if case .stripe = …` in all
+its forms. Without them, a case that is taken out or added makes the compiler list every decision. A
+store's own files may pick out what is theirs.
 
 A further store touches twelve files that are there already. Four put it together (Package.swift,
 Tollgate+Rooms.swift, RunningServer.swift and StoreSettings.swift); so eight others may decide.
@@ -17,14 +18,23 @@ PLACES = ["Sources", "Server/Sources"]
 MOST = 8
 
 SWITCH = re.compile(r"( *)(?:.*[^\w.])?switch .*\{$")
-# A case of `Store` has nothing in parentheses; that of a record or statement has.
+# A case of `Store` has nothing in parentheses, that of `Purchase.Record` its record.
 STORE = re.compile(r"\.(?:appStore|stripe|googlePlay|tollgate)\b(?![(.])")
-SELLING = re.compile(r"\.(appStore|stripe|googlePlay)\b")
-# Rooms, what is played, and what another system exported.
-ELSEWHERE = re.compile(
-    r"(?:AppStore|GooglePlay|Stripe)(?:API|Connector)/|/Purchase/(?:AppStore|GooglePlay|Stripe)/"
-    r"|/TollgateSimulation/|/TollgateCLI/Demo/|/RevenueCat/|/StoreSettings\.swift"
+RECORD = re.compile(r"\.(?:appStore|stripe|googlePlay|own)\((?:let|var|_)\b")
+PICKED = re.compile(
+    r"\bcase (?:let |var )?\w*\.(?:appStore|stripe|googlePlay|playStore|tollgate|own)\b(?:\([^)]*\))?\?? (?:=|in) "
+    r"|\.contains\(\.(?:appStore|stripe|googlePlay|playStore|tollgate)\)"
 )
+SELLING = re.compile(r"\.(appStore|stripe|googlePlay)\b")
+# Rooms, and what is played.
+ROOMS = re.compile(
+    r"(?:AppStore|GooglePlay|Stripe)(?:API|Connector)/|/Purchase/(?:AppStore|GooglePlay|Stripe)/"
+    r"|/TollgateSimulation/|/TollgateCLI/Demo/"
+)
+# What another system exported, and where settings become rooms.
+ELSEWHERE = re.compile(r"/RevenueCat/|/StoreSettings\.swift")
+# Where a purchase's record is taken for that of one store.
+RECORDS = "Sources/TollgateCore/Purchase/Purchase+Records.swift"
 
 
 def switches(lines):
@@ -48,9 +58,16 @@ def switches(lines):
         yield start + 1, labels, has_default
 
 
-def silent(lines):
-    """The numbers of the lines at which a switch over `Store` begins that has a `default`."""
-    return [number for number, labels, has_default in switches(lines) if has_default and STORE.search(labels)]
+def silent(lines, is_room=False):
+    """The numbers of the lines that hide the next store: switches with a `default`, and stores picked out."""
+    found = [
+        number
+        for number, labels, has_default in switches(lines)
+        if has_default and (STORE.search(labels) or not is_room and RECORD.search(labels))
+    ]
+    if not is_room:
+        found += [number for number, line in enumerate(lines, 1) if PICKED.search(line)]
+    return found
 
 
 def decides(lines):
@@ -64,15 +81,25 @@ def main():
     exhaustive = example[:3] + ["case .googlePlay, .tollgate: 2", "}"]
     assert silent(example) == [1] and not decides(example)
     assert not silent(exhaustive) and decides(exhaustive)
-    assert not silent(["switch self {", "case .stripe(let own): own", "default: nil", "}"])
+    planted = [
+        ["switch self {", "case .stripe(let own): own", "default: nil", "}"],
+        ["", "if case .stripe = store {"],
+        ["guard case .appStore(let record) = purchase.record else { return }"],
+        ["guard let day,", "    case .googlePlay? = key?.store,"],
+        ["for case .own(let own) in records {"],
+        ["if stores.contains(.stripe) {"],
+    ]
+    assert all(map(silent, planted)) and not any(silent(lines, is_room=True) for lines in planted)
+    assert not silent(["switch store {", "case .stripe: stripe = new", "case .appStore: x = [.stripe]", "}"])
     status, deciding = 0, []
     for place in PLACES:
         for path in sorted((ROOT / place).rglob("*.swift")):
             name, lines = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8").split("\n")
-            for number in silent(lines):
-                print(f"{name}:{number}: a switch over Store with a default")
+            is_room = bool(ROOMS.search(name))
+            for number in silent(lines, is_room or name == RECORDS):
+                print(f"{name}:{number}: stays silent about the next store")
                 status = 1
-            if not ELSEWHERE.search(name) and decides(lines):
+            if not is_room and not ELSEWHERE.search(name) and decides(lines):
                 deciding.append(name)
     if len(deciding) > MOST:
         print(f"{len(deciding)} files decide by store, at most {MOST} may; ask a property of Store instead:")

@@ -1,20 +1,18 @@
 // The parts of a store's record. They are empty where the purchase is another store's.
+extension Purchase.Record {
+    var appStore: AppStoreRecord? { if case .appStore(let record) = self { record } else { nil } }
+    var stripe: StripeRecord? { if case .stripe(let record) = self { record } else { nil } }
+    var googlePlay: GooglePlayRecord? {
+        if case .googlePlay(let record) = self { record } else { nil }
+    }
+    var own: OwnRecord? { if case .own(let record) = self { record } else { nil } }
+}
+
 extension Purchase {
-    public var appStore: AppStoreRecord? {
-        if case .appStore(let record) = record { record } else { nil }
-    }
-
-    public var stripe: StripeRecord? {
-        if case .stripe(let record) = record { record } else { nil }
-    }
-
-    public var googlePlay: GooglePlayRecord? {
-        if case .googlePlay(let record) = record { record } else { nil }
-    }
-
-    public var own: OwnRecord? {
-        if case .own(let record) = record { record } else { nil }
-    }
+    public var appStore: AppStoreRecord? { record.appStore }
+    public var stripe: StripeRecord? { record.stripe }
+    public var googlePlay: GooglePlayRecord? { record.googlePlay }
+    public var own: OwnRecord? { record.own }
 
     // MARK: - The App Store
 

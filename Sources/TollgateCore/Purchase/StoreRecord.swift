@@ -121,11 +121,7 @@ extension Purchase.Record {
             record.join(successor)
             self = .appStore(record)
         case .googlePlay(var record):
-            if case .googlePlay(let other) = other {
-                record.join(successor, from: other)
-            } else {
-                record.join(successor, from: nil)
-            }
+            record.join(successor, from: other?.googlePlay)
             self = .googlePlay(record)
         case .stripe, .own: break
         }
@@ -135,14 +131,18 @@ extension Purchase.Record {
     ///
     /// - Returns: whether this one continues that.
     mutating func follow(_ predecessor: Self, id: String) -> Bool {
-        switch (self, predecessor) {
-        case (.appStore(var record), .appStore(let other)):
-            guard record.follow(other, id: id) else { return false }
+        switch self {
+        case .appStore(var record):
+            guard let other = predecessor.appStore, record.follow(other, id: id) else {
+                return false
+            }
             self = .appStore(record)
-        case (.googlePlay(var record), .googlePlay(let other)):
-            guard record.follow(other, id: id) else { return false }
+        case .googlePlay(var record):
+            guard let other = predecessor.googlePlay, record.follow(other, id: id) else {
+                return false
+            }
             self = .googlePlay(record)
-        default: return false
+        case .stripe, .own: return false
         }
         return true
     }
