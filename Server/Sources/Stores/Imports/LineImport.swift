@@ -128,15 +128,8 @@ extension LineImport {
         under columns: [Column]?,
         for report: inout Report
     ) async throws {
-        let taken = try await withThrowingTaskGroup(of: (Int, Taken<Report.Outcome>).self) {
-            group in
-            for (number, bytes) in lines {
-                group.addTask { (number, try await self.take(bytes, under: columns)) }
-            }
-            var taken: [(Int, Taken<Report.Outcome>)] = []
-            for try await one in group { taken.append(one) }
-            return taken.sorted { $0.0 < $1.0 }
-        }
+        let taken = try await lines[...].results { try await self.take($0.1, under: columns) }
+            .map { line, result in (line.0, try result.get()) }
         try Self.requireAnswers(taken.compactMap(\.1.outcome))
         for (number, one) in taken {
             switch one {

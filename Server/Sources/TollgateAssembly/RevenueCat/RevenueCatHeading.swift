@@ -1,5 +1,4 @@
 internal import TextFormats
-internal import TollgateCore
 
 /// The first line of RevenueCat's export of transactions, which names its columns.
 ///
@@ -131,52 +130,13 @@ struct RevenueCatHeading: Sendable {
             throw RevenueCatRow.Problem("this is no UTF-8; save the file as UTF-8")
         }
         let fields = try fields(of: bytes)
-        func text(_ place: Int?) -> String? {
-            guard let place else { return nil }
+        func text(_ place: Int) -> String? {
             let text = fields[place]
             return text.isEmpty || text == "null" || text == "NULL" ? nil : text
         }
-        func needed(_ column: Column) throws(RevenueCatRow.Problem) -> String {
-            guard let text = text(places[column]) else {
-                throw RevenueCatRow.Problem("\(column.rawValue) is empty; leave the line out")
-            }
-            return text
+        return try RevenueCatRow(line: number, of: users.compactMap(text)) { column in
+            places[column].flatMap(text)
         }
-        func instant(_ column: Column) throws(RevenueCatRow.Problem) -> Instant? {
-            guard let text = text(places[column]) else { return nil }
-            guard let instant = Instant(revenueCat: text) else {
-                throw RevenueCatRow.Problem(
-                    "\(column.rawValue) is ‘\(text.prefix(40))’, not a time like 2026-01-31 08:27:06"
-                )
-            }
-            return instant
-        }
-        let ids = users.compactMap { text($0) }
-        guard let start = try instant(.start) else {
-            throw RevenueCatRow.Problem("start_time is empty; leave the line out")
-        }
-        let end = try instant(.end)
-        let transaction = text(places[.transaction])
-        guard let id = transaction ?? text(places[.original]) else {
-            throw RevenueCatRow.Problem(
-                "it names no transaction: store_transaction_id is empty; leave the line out"
-            )
-        }
-        return RevenueCatRow(
-            line: number,
-            user: ids.first { !RevenueCatRow.isAnonymous($0) },
-            anonymousID: ids.first { RevenueCatRow.isAnonymous($0) },
-            store: RevenueCatStore(try needed(.store)),
-            environment: try isSandbox(needed(.isSandbox)) ? .sandbox : .production,
-            transaction: id,
-            original: text(places[.original]) ?? id,
-            product: try needed(.product),
-            start: start,
-            ends: try instant(.effectiveEnd),
-            isRefunded: text(places[.refunded]) != nil,
-            isInvalid: end.map { $0 < start } ?? false,
-            entitlements: text(places[.entitlements]).map(Self.list) ?? []
-        )
     }
 
     /// The fields of a row, as far as columns that are read go.
@@ -197,21 +157,5 @@ struct RevenueCatHeading: Sendable {
             )
         }
         return fields
-    }
-
-    private func isSandbox(_ text: String) throws(RevenueCatRow.Problem) -> Bool {
-        switch text.lowercased() {
-        case "true", "t", "1": true
-        case "false", "f", "0": false
-        default:
-            throw RevenueCatRow.Problem(
-                "is_sandbox is ‘\(text.prefix(40))’, neither true nor false"
-            )
-        }
-    }
-
-    /// The words of a list: `["membership", "full_access"]`, with or without its quotes.
-    private static func list(_ text: String) -> [String] {
-        text.split { "[]{}\",\\ ".contains($0) }.map(String.init)
     }
 }

@@ -9,7 +9,7 @@ struct RevenueCatPlan: Sendable {
     private(set) var purchases: [RevenueCatRow] = []
     /// The outcome as far as the file alone decides it.
     private(set) var report = RevenueCatImport.Report()
-    /// The users of the purchases that the App Store is asked about.
+    /// The users of purchases that belong to one.
     private var owners: [Owned: String] = [:]
     private let options: RevenueCatImport.Options
     /// RevenueCat's words of the stores that are left out.
@@ -31,13 +31,11 @@ struct RevenueCatPlan: Sendable {
         var environment: StoreEnvironment
         var original: String
 
-        init(_ row: RevenueCatRow) {
-            (store, environment, original) = (row.store, row.environment, row.original)
+        init(_ row: RevenueCatRow, _ original: String, in environment: StoreEnvironment) {
+            (store, self.environment, self.original) = (row.store, environment, original)
         }
 
-        init(appStore original: String, in environment: StoreEnvironment) {
-            (store, self.environment, self.original) = (.appStore, environment, original)
-        }
+        init(_ row: RevenueCatRow) { self.init(row, row.original, in: row.environment) }
     }
 
     /// Reads a whole file.
@@ -152,19 +150,17 @@ struct RevenueCatPlan: Sendable {
                 )
             )
         }
-        for (key, row) in newest {
-            if case .appStore = key.store { owners[key] = row.user }
-        }
+        owners = newest.compactMapValues(\.user)
     }
 
-    /// Returns `true` if the export gives a purchase of the App Store's to somebody else.
+    /// Returns `true` if the export gives a purchase in the store of `row` to another user than that's.
     func isOthers(
         _ original: String,
         in environment: StoreEnvironment,
-        than user: String
+        than row: RevenueCatRow
     ) -> Bool {
-        let owner = owners[Owned(appStore: original, in: environment)]
-        return owner.map { $0 != user } ?? false
+        let owner = owners[Owned(row, original, in: environment)]
+        return owner.map { $0 != row.user } ?? false
     }
 }
 

@@ -68,9 +68,81 @@ struct RevenueCatRow: Hashable, Sendable {
         init(_ reason: String) { self.reason = reason }
     }
 
+    /// The product of the catalog that it names.
+    ///
+    /// Google's subscriptions are `subscription:base_plan`, as in RevenueCat. Of Stripe the export names
+    /// the product, and the catalog its prices.
+    func product(in catalog: Catalog) -> Catalog.Product? {
+        switch store {
+        case .appStore: catalog.product(StoreProduct(.appStore, product))
+        case .playStore: catalog.product(StoreProduct(.googlePlay, product))
+        case .stripe: catalog.product(StoreProduct(.stripe, product))
+        case .promotional, .other: nil
+        }
+    }
+
     /// Returns whether RevenueCat made up an id
     /// (https://www.revenuecat.com/docs/customers/user-ids).
     static func isAnonymous(_ id: String) -> Bool { id.hasPrefix("$RCAnonymousID:") }
+}
+
+extension RevenueCatRow {
+    typealias Column = RevenueCatHeading.Column
+
+    /// - Parameters:
+    ///   - users: the ids of its user.
+    ///   - text: the value of a column; `nil`: none.
+    init(line: Int, of users: [String], _ text: (Column) -> String?) throws(Problem) {
+        func needed(_ column: Column) throws(Problem) -> String {
+            guard let text = text(column) else {
+                throw Problem("\(column.rawValue) is empty; leave the line out")
+            }
+            return text
+        }
+        func instant(_ column: Column) throws(Problem) -> Instant? {
+            guard let text = text(column) else { return nil }
+            guard let instant = Instant(revenueCat: text) else {
+                throw Problem(
+                    "\(column.rawValue) is ‘\(text.prefix(40))’, not a time like 2026-01-31 08:27:06"
+                )
+            }
+            return instant
+        }
+        guard let start = try instant(.start) else {
+            throw Problem("start_time is empty; leave the line out")
+        }
+        let end = try instant(.end)
+        guard let id = text(.transaction) ?? text(.original) else {
+            throw Problem(
+                "it names no transaction: store_transaction_id is empty; leave the line out"
+            )
+        }
+        self.init(
+            line: line,
+            user: users.first { !Self.isAnonymous($0) },
+            anonymousID: users.first { Self.isAnonymous($0) },
+            store: RevenueCatStore(try needed(.store)),
+            environment: try Self.environment(isSandbox: needed(.isSandbox)),
+            transaction: id,
+            original: text(.original) ?? id,
+            product: try needed(.product),
+            start: start,
+            ends: try instant(.effectiveEnd),
+            isRefunded: text(.refunded) != nil,
+            isInvalid: end.map { $0 < start } ?? false,
+            // `["membership", "full_access"]`, with or without its quotes.
+            entitlements: (text(.entitlements) ?? "").split { "[]{}\",\\ ".contains($0) }
+                .map(String.init)
+        )
+    }
+
+    private static func environment(isSandbox text: String) throws(Problem) -> StoreEnvironment {
+        switch text.lowercased() {
+        case "true", "t", "1": .sandbox
+        case "false", "f", "0": .production
+        default: throw Problem("is_sandbox is ‘\(text.prefix(40))’, neither true nor false")
+        }
+    }
 }
 
 /// The instants of an export: `2023-01-01 08:27:06`, in UTC.

@@ -3,7 +3,7 @@ extension ArraySlice where Element: Sendable {
     /// Does the work for all elements at once.
     ///
     /// - Returns: each element with its result, in their order.
-    func results<Success: Sendable>(
+    package func results<Success: Sendable>(
         _ work: @escaping @Sendable (Element) async throws -> Success
     ) async -> [(Element, Result<Success, any Error>)] {
         await withTaskGroup(of: (Int, Result<Success, any Error>).self) { group in
