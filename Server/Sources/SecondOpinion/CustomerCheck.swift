@@ -12,7 +12,7 @@ struct CustomerCheck {
     private var judged: [Judged]
     private var person: EvidencePerson { answer.person }
     private static let another = "it is somebody else's"
-    private typealias Judged = (subject: RowKey, opinion: Opinion)
+    typealias Judged = (subject: RowKey, opinion: Opinion)
 
     /// With these purchases beside those kept as theirs; `nil` for who is not known, or was erased.
     init?(
@@ -41,34 +41,7 @@ struct CustomerCheck {
         judged = all.flatMap { one in
             one.opinions(question, customers: customers).map { (one.subject, $0) }
         }
-        stack()
-    }
-
-    /// Passes of one product last one after the other.
-    private mutating func stack() {
-        let theirs = judged.enumerated().compactMap { index, entry in
-            isTheirs(entry) ? entry.opinion.pass.map { (index: index, pass: $0) } : nil
-        }
-        let groups = Dictionary(grouping: theirs, by: \.pass.product).values
-        for passes in groups where passes.count > 1 {
-            // Where one's owner, begin or end is not sure, the others' ends are not either.
-            let isSure = passes.allSatisfy { index, pass in
-                !pass.isContested && pass.paid.lowerBound == pass.paid.upperBound
-                    && judged[index].opinion.owners.certain.contains(person.customer)
-            }
-            var end = Instant.distantPast
-            let inOrder = passes.sorted { $0.pass.paid.lowerBound < $1.pass.paid.lowerBound }
-            for (index, pass) in inOrder {
-                let start = max(end, pass.paid.upperBound)
-                let over = min(pass.end(after: start), pass.cut ?? .distantFuture)
-                end = max(start, over)
-                let isRunning = start <= question.at && question.at < over
-                guard isRunning, judged[index].opinion.verdict != .yes else { continue }
-                judged[index].opinion.verdict = isSure ? .yes : .open
-                judged[index].opinion.since = start
-                judged[index].opinion.reason = "begun after another pass, it runs until \(over)"
-            }
-        }
+        Opinion.stack(&judged, of: person.customer, at: question.at)
     }
 
     private func isTheirs(_ entry: Judged) -> Bool {

@@ -39,6 +39,33 @@ struct Opinion: Sendable {
         (opinion.lookupKeys, opinion.owners) = (lookupKeys, owners)
         return opinion
     }
+
+    /// Passes of one product last one after the other.
+    static func stack(_ judged: inout [CustomerCheck.Judged], of customer: RowKey, at: Instant) {
+        let theirs = judged.enumerated().compactMap { index, entry in
+            entry.opinion.owners.possible.contains(customer)
+                ? entry.opinion.pass.map { (index: index, pass: $0) } : nil
+        }
+        let groups = Dictionary(grouping: theirs, by: \.pass.product).values
+        for passes in groups where passes.count > 1 {
+            // Where one's owner, begin or end is not sure, the others' ends are not either.
+            let isSure = passes.allSatisfy { index, pass in
+                !pass.isContested && pass.paid.lowerBound == pass.paid.upperBound
+                    && judged[index].opinion.owners.certain.contains(customer)
+            }
+            var end = Instant.distantPast
+            let inOrder = passes.sorted { $0.pass.paid.lowerBound < $1.pass.paid.lowerBound }
+            for (index, pass) in inOrder {
+                let start = max(end, pass.paid.upperBound)
+                let over = min(pass.end(after: start), pass.cut ?? .distantFuture)
+                end = max(start, over)
+                if at < start || over <= at || judged[index].opinion.verdict == .yes { continue }
+                judged[index].opinion.verdict = isSure ? .yes : .open
+                judged[index].opinion.since = start
+                judged[index].opinion.reason = "begun after another pass, it runs until \(over)"
+            }
+        }
+    }
 }
 
 /// A one-time purchase, which lasts for the catalog's duration, or for ever.
