@@ -326,7 +326,7 @@ struct ClientTests {
         }
         let stripe = FakeStripe(page([1, 2], more: true), page([3], more: false))
         var ids: [String] = []
-        for try await item in stripe.client.lineItems(ofCheckoutSession: "cs_1") {
+        for try await item in stripe.client.lists.lineItems(ofCheckoutSession: "cs_1") {
             ids.append(item.id)
         }
         #expect(ids == ["li_1", "li_2", "li_3"])
@@ -339,20 +339,20 @@ struct ClientTests {
         )
 
         let first = FakeStripe(page([1, 2], more: true))
-        for try await item in first.client.lineItems(ofCheckoutSession: "cs_1") {
+        for try await item in first.client.lists.lineItems(ofCheckoutSession: "cs_1") {
             #expect(item.id == "li_1")
             break
         }
         #expect(first.requests.count == 1)
 
         let empty = FakeStripe(page([], more: true))
-        for try await item in empty.client.lineItems(ofCheckoutSession: "cs_1") {
+        for try await item in empty.client.lists.lineItems(ofCheckoutSession: "cs_1") {
             Issue.record("\(item)")
         }
 
         let endless = FakeStripe(page([1], more: true), page([1], more: true))
         await #expect(throws: Stripe.RequestError.self) {
-            for try await _ in endless.client.lineItems(ofCheckoutSession: "cs_1") {}
+            for try await _ in endless.client.lists.lineItems(ofCheckoutSession: "cs_1") {}
         }
         #expect(endless.requests.count == 2)
     }
@@ -366,7 +366,7 @@ struct ClientTests {
                 #"{"object":"list","url":"/v1/events","has_more":false,"data":[\#(event)]}"#
             )
         )
-        for try await event in stripe.client.events(types: [.refundCreated], since: 7) {
+        for try await event in stripe.client.lists.events(types: [.refundCreated], since: 7) {
             #expect(event.type == .refundCreated)
         }
         #expect(

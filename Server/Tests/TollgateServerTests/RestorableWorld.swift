@@ -343,7 +343,7 @@ final class RestorableWorld: Sendable {
 
     private func stripeCustomers(of person: Person) async throws -> Set<String> {
         var found: Set<String> = []
-        for try await customer in stripeClient.customers()
+        for try await customer in stripeClient.lists.customers()
         where customer.metadata["tollgate_customer"] == person.id {
             found.insert(customer.id)
         }
@@ -353,7 +353,8 @@ final class RestorableWorld: Sendable {
     /// Whose answer or coins are not what the stores' books say.
     func wrong(among people: [Person]? = nil) async throws -> [String] {
         var coins: [String: Int64] = [:]
-        for try await charge in stripeClient.all(["charges"]) as Stripe.AutoPaging<Stripe.Charge>
+        for try await charge in stripeClient.lists.all(["charges"])
+            as Stripe.AutoPaging<Stripe.Charge>
         where charge.json["paid"]?.bool == true {
             guard let amount = charge.json["amount"]?.int64, amount % 1000 == 0,
                 let refunded = charge.json["amount_refunded"]?.int64
@@ -362,7 +363,7 @@ final class RestorableWorld: Sendable {
             coins[customer, default: 0] += amount / 10 * (amount - refunded) / amount
         }
         var subscribers: Set<String> = []
-        for try await subscription in stripeClient.subscriptions()
+        for try await subscription in stripeClient.lists.subscriptions()
         where subscription.status == .active {
             subscribers.insert(subscription.customer.id)
         }

@@ -268,8 +268,8 @@ struct Shop: Sendable {
 
     /// What Stripe calls `customer`.
     func stripeCustomer(of customer: String) async throws -> String {
-        for try await known in api.customers() where known.metadata["tollgate_customer"] == customer
-        {
+        for try await known in api.lists.customers()
+        where known.metadata["tollgate_customer"] == customer {
             return known.id
         }
         Issue.record("no Stripe customer of \(customer)")
@@ -278,7 +278,7 @@ struct Shop: Sendable {
 
     /// The only subscription there is.
     func subscription() async throws -> Stripe.Subscription {
-        for try await subscription in api.subscriptions() { return subscription }
+        for try await subscription in api.lists.subscriptions() { return subscription }
         throw CancellationError()
     }
 

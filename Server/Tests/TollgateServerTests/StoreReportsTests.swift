@@ -296,7 +296,7 @@ struct StoreReportsTests {
             let charge = try await shop.newestCharge()
             try await shop.stripe.dispute(charge: charge)
             var dispute = ""
-            for try await opened in shop.api.disputes() { dispute = opened.id }
+            for try await opened in shop.api.lists.disputes() { dispute = opened.id }
             try await shop.wait(days: 61)
             try await shop.stripe.close(dispute: dispute, isWon: true)
             try await shop.wait(days: 20)
@@ -561,7 +561,7 @@ struct StoreReportsTests {
 extension Shop {
     /// The charge that was made last.
     fileprivate func newestCharge() async throws -> String {
-        for try await transaction in api.balanceTransactions() {
+        for try await transaction in api.lists.balanceTransactions() {
             if let source = transaction.source?.id, source.hasPrefix("ch_") { return source }
         }
         return ""

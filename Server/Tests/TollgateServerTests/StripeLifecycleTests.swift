@@ -224,7 +224,7 @@ struct StripeLifecycleTests {
             }
             // So there were prorations in it.
             var prorations = 0
-            for try await invoice in shop.api.invoices() {
+            for try await invoice in shop.api.lists.invoices() {
                 prorations += invoice.lines.data.count { $0.isProration }
             }
             #expect(prorations > 0)

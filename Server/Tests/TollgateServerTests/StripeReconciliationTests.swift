@@ -232,8 +232,8 @@ struct StripeReconciliationTests {
             #expect(try await shop.coins(of: id) == 400)
             // The invoice is paid back in whole, found by the payment that paid it.
             var refunded = 0
-            for try await invoice in shop.api.invoices() where invoice.subscription == nil {
-                for try await link in shop.api.invoicePayments(ofInvoice: invoice.id) {
+            for try await invoice in shop.api.lists.invoices() where invoice.subscription == nil {
+                for try await link in shop.api.lists.invoicePayments(ofInvoice: invoice.id) {
                     let intent = try #require(link.paymentIntent?.id)
                     _ = try await shop.call("POST", "/v1/refunds", "payment_intent=\(intent)")
                     refunded += 1

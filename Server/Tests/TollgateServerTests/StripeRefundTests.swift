@@ -118,7 +118,7 @@ struct StripeRefundTests {
             await shop.server.tollgate.fetchWanted()
             #expect(try await shop.coins(of: id) == 0)
             var disputes: [Stripe.Dispute] = []
-            for try await dispute in shop.api.disputes() { disputes.append(dispute) }
+            for try await dispute in shop.api.lists.disputes() { disputes.append(dispute) }
             let dispute = try #require(disputes.first)
             try await shop.stripe.close(dispute: dispute.id, isWon: isWon)
             await shop.server.tollgate.fetchWanted()
@@ -133,7 +133,7 @@ struct StripeRefundTests {
             try await shop.buy("pro_yearly", for: id, card: "4000000000000259")
             await shop.server.tollgate.fetchWanted()
             #expect(try await shop.coins(of: id) == 0)
-            for try await dispute in shop.api.disputes() {
+            for try await dispute in shop.api.lists.disputes() {
                 try await shop.stripe.close(dispute: dispute.id, isWon: true)
             }
             await shop.server.tollgate.fetchWanted()

@@ -1,8 +1,6 @@
-// The calls that Tollgate makes. A call that is not here is one line with `get`, `list` or `post`.
+// The calls that Tollgate makes, beside `lists`. Another is one line with `get`, `list` or `post`.
 
 extension Stripe.Client {
-    // MARK: - Customers
-
     /// Creates a customer.
     ///
     /// - Parameter email: Where Stripe sends receipts, if at all.
@@ -26,26 +24,12 @@ extension Stripe.Client {
         try await get(["customers", id])
     }
 
-    /// All customers, the newest first.
-    public func customers(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Customer> {
-        all(["customers"], after: last)
-    }
-
-    /// All that Stripe thinks a customer may use.
-    public func activeEntitlements(
-        of customer: String
-    ) -> Stripe.AutoPaging<Stripe.ActiveEntitlement> {
-        all(["entitlements", "active_entitlements"], ["customer": .string(customer)])
-    }
-
     /// Reads a test clock.
     public func testClock(
         _ id: String
     ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.TestClock> {
         try await get(["test_helpers", "test_clocks", id])
     }
-
-    // MARK: - Checkout
 
     /// Creates a Checkout session.
     public func createCheckoutSession(
@@ -70,42 +54,11 @@ extension Stripe.Client {
         )
     }
 
-    /// All line items of a Checkout session.
-    public func lineItems(ofCheckoutSession id: String) -> Stripe.AutoPaging<Stripe.LineItem> {
-        all(["checkout", "sessions", id, "line_items"])
-    }
-
-    /// All Checkout sessions, the newest first.
-    public func checkoutSessions(
-        customer: String? = nil,
-        status: Stripe.CheckoutSession.Status? = nil,
-        after last: String? = nil
-    ) -> Stripe.AutoPaging<Stripe.CheckoutSession> {
-        var parameters: Stripe.Parameters = [:]
-        parameters.add("customer", customer)
-        parameters.add("status", status?.rawValue)
-        return all(["checkout", "sessions"], parameters, after: last)
-    }
-
-    // MARK: - Subscriptions and invoices
-
     /// Reads a subscription.
     public func subscription(
         _ id: String
     ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Subscription> {
         try await get(["subscriptions", id])
-    }
-
-    /// All items of a subscription.
-    public func items(ofSubscription id: String) -> Stripe.AutoPaging<Stripe.SubscriptionItem> {
-        all(["subscription_items"], ["subscription": .string(id)])
-    }
-
-    /// All subscriptions, ended ones too.
-    ///
-    /// - Parameter last: Only those after this one, for work that goes on after a break.
-    public func subscriptions(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Subscription> {
-        all(["subscriptions"], ["status": .string("all")], after: last)
     }
 
     /// Changes a subscription.
@@ -117,46 +70,11 @@ extension Stripe.Client {
         try await post(["subscriptions", id], parameters, idempotencyKey: idempotencyKey)
     }
 
-    /// All invoices, the newest first.
-    public func invoices(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Invoice> {
-        all(["invoices"], after: last)
-    }
-
     /// Reads an invoice with the first page of its payments.
     public func invoice(
         _ id: String
     ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Invoice> {
         try await get(["invoices", id], ["expand": .list([.string("payments")])])
-    }
-
-    /// All lines of an invoice.
-    public func lines(ofInvoice id: String) -> Stripe.AutoPaging<Stripe.InvoiceLine> {
-        all(["invoices", id, "lines"])
-    }
-
-    /// The payments that settled invoices by this payment intent: the way from a refund to what
-    /// it pays back.
-    public func invoicePayments(
-        byPaymentIntent id: String
-    ) -> Stripe.AutoPaging<Stripe.InvoicePayment> {
-        all(
-            ["invoice_payments"],
-            ["payment": .hash(["type": .string("payment_intent"), "payment_intent": .string(id)])]
-        )
-    }
-
-    /// The payments that settled an invoice.
-    public func invoicePayments(ofInvoice id: String) -> Stripe.AutoPaging<Stripe.InvoicePayment> {
-        all(["invoice_payments"], ["invoice": .string(id), "status": .string("paid")])
-    }
-
-    // MARK: - Payments
-
-    /// All payment intents with their charges, the newest first.
-    public func paymentIntents(
-        after last: String? = nil
-    ) -> Stripe.AutoPaging<Stripe.PaymentIntent> {
-        all(["payment_intents"], ["expand": .list([.string("data.latest_charge")])], after: last)
     }
 
     /// Reads a payment intent with its charge.
@@ -165,28 +83,6 @@ extension Stripe.Client {
     ) async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.PaymentIntent> {
         try await get(["payment_intents", id], ["expand": .list([.string("latest_charge")])])
     }
-
-    /// All refunds of a payment intent.
-    public func refunds(ofPaymentIntent id: String) -> Stripe.AutoPaging<Stripe.Refund> {
-        all(["refunds"], ["payment_intent": .string(id)])
-    }
-
-    /// All refunds, the newest first.
-    public func refunds(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Refund> {
-        all(["refunds"], after: last)
-    }
-
-    /// All disputes, the newest first.
-    public func disputes(after last: String? = nil) -> Stripe.AutoPaging<Stripe.Dispute> {
-        all(["disputes"], after: last)
-    }
-
-    /// All disputes of a payment intent.
-    public func disputes(ofPaymentIntent id: String) -> Stripe.AutoPaging<Stripe.Dispute> {
-        all(["disputes"], ["payment_intent": .string(id)])
-    }
-
-    // MARK: - The customer portal
 
     /// Creates a visit to the customer portal.
     ///
@@ -207,33 +103,6 @@ extension Stripe.Client {
         )
     }
 
-    // MARK: - Events
-
-    /// The events of the last 30 days, newest first.
-    ///
-    /// - Parameters:
-    ///   - types: Only these, at most 20; empty for all.
-    ///   - since: Only those created at this UNIX second or later.
-    public func events(
-        types: [Stripe.Event.Kind] = [],
-        since: Int64? = nil,
-        after last: String? = nil
-    ) -> Stripe.AutoPaging<Stripe.Event> {
-        var parameters: Stripe.Parameters = [:]
-        if !types.isEmpty {
-            parameters.add("types", .list(types.map { .string($0.rawValue) }))
-        }
-        if let since { parameters.add("created", .hash(["gte": .integer(since)])) }
-        return all(["events"], parameters, after: last)
-    }
-
-    // MARK: - What is set up
-
-    /// All addresses that events are sent to.
-    public func webhookEndpoints() -> Stripe.AutoPaging<Stripe.WebhookEndpoint> {
-        all(["webhook_endpoints"])
-    }
-
     /// Reads a price.
     public func price(
         _ id: String
@@ -241,14 +110,8 @@ extension Stripe.Client {
         try await get(["prices", id])
     }
 
-    /// All elements of a list, fetched in pages of 100.
-    ///
-    /// - Parameter last: Begins after this element.
-    public func all<Element: Stripe.IdentifiedObject>(
-        _ path: [String],
-        _ parameters: Stripe.Parameters = [:],
-        after last: String? = nil
-    ) -> Stripe.AutoPaging<Element> {
-        Stripe.AutoPaging(client: self, path: path, parameters: parameters, first: last)
+    /// What is in the balance right now.
+    public func balance() async throws(Stripe.RequestError) -> Stripe.Answer<Stripe.Balance> {
+        try await get(["balance"])
     }
 }

@@ -251,7 +251,7 @@ public struct StripeReports: Sendable {
         }
         func moved() async throws -> [String: Finance.Money] {
             var moved: [String: Finance.Money] = [:]
-            for try await transaction in client.balanceTransactions(
+            for try await transaction in client.lists.balanceTransactions(
                 since: day.start.milliseconds / 1000
             ) {
                 moved[transaction.id] = Finance.Money(
@@ -284,7 +284,7 @@ public struct StripeReports: Sendable {
         _ environment: inout StoreEnvironment?
     ) async throws -> [Finance.BalanceLine] {
         var transactions: [Stripe.BalanceTransaction] = []
-        for try await transaction in client.balanceTransactions(
+        for try await transaction in client.lists.balanceTransactions(
             since: day.start.milliseconds / 1000,
             until: day.advanced(by: 1).start.milliseconds / 1000
         ) {
@@ -319,7 +319,7 @@ public struct StripeReports: Sendable {
             )
             if try await store.record(of: key)?.payment != nil { return nil }
         }
-        for try await payment in client.invoicePayments(byPaymentIntent: id) {
+        for try await payment in client.lists.invoicePayments(byPaymentIntent: id) {
             return payment.invoice.id
         }
         return nil
@@ -335,12 +335,12 @@ public struct StripeReports: Sendable {
             uniquingKeysWith: { first, _ in first }
         )
         var payouts: [KeptPayout] = []
-        for try await payout in client.payouts(since: first.start.milliseconds / 1000) {
+        for try await payout in client.lists.payouts(since: first.start.milliseconds / 1000) {
             var kept = KeptPayout(payout)
             kept.transactions = known[payout.id]?.transactions
             if payout.automatic, kept.transactions == nil {
                 var ids: [String] = []
-                for try await transaction in client.balanceTransactions(payout: payout.id)
+                for try await transaction in client.lists.balanceTransactions(payout: payout.id)
                 where transaction.source?.id != payout.id {
                     ids.append(transaction.id)
                 }

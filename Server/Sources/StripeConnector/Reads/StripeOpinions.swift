@@ -32,7 +32,7 @@ public struct StripeOpinions: Sendable {
     ) async throws -> [String] {
         let stripe = try reads.configured()
         var theirs: Set<String> = []
-        for try await entitlement in stripe.activeEntitlements(of: id) {
+        for try await entitlement in stripe.lists.activeEntitlements(of: id) {
             theirs.insert(entitlement.lookupKey)
         }
         guard let known = try await context.records.profile(alias: .stripeCustomer(id)) else {

@@ -34,7 +34,9 @@ extension StripeReads {
         var items = session.lineItems?.data
         if session.lineItems?.hasMore == true {
             items = []
-            for try await item in stripe.lineItems(ofCheckoutSession: id) { items?.append(item) }
+            for try await item in stripe.lists.lineItems(ofCheckoutSession: id) {
+                items?.append(item)
+            }
         }
         let message = StripeTranslator.message(
             reading: session,

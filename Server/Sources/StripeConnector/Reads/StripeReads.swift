@@ -50,7 +50,7 @@ public struct StripeReads: Sendable {
         var items: [Stripe.SubscriptionItem]?
         if subscription.items.hasMore, let stripe = client {
             items = []
-            for try await item in stripe.items(ofSubscription: subscription.id) {
+            for try await item in stripe.lists.items(ofSubscription: subscription.id) {
                 items?.append(item)
             }
         }
@@ -90,7 +90,7 @@ public struct StripeReads: Sendable {
         var lines: [Stripe.InvoiceLine]?
         if invoice.lines.hasMore, let stripe = client {
             lines = []
-            for try await line in stripe.lines(ofInvoice: invoice.id) { lines?.append(line) }
+            for try await line in stripe.lists.lines(ofInvoice: invoice.id) { lines?.append(line) }
         }
         return try await journal(
             read: StripeTranslator.message(
@@ -114,7 +114,7 @@ public struct StripeReads: Sendable {
         var lines = invoice.lines.data
         if invoice.lines.hasMore {
             lines = []
-            for try await line in stripe.lines(ofInvoice: invoice.id) { lines.append(line) }
+            for try await line in stripe.lists.lines(ofInvoice: invoice.id) { lines.append(line) }
         }
         var payment = try await payment(of: invoice.id, with: stripe)
         if payment == nil { payment = try await session(thatMade: invoice) }
@@ -136,7 +136,7 @@ public struct StripeReads: Sendable {
     /// Of several, always the same one: the record must not depend on the list's order.
     private func payment(of invoice: String, with stripe: Stripe.Client) async throws -> String? {
         var least: String?
-        for try await link in stripe.invoicePayments(ofInvoice: invoice) {
+        for try await link in stripe.lists.invoicePayments(ofInvoice: invoice) {
             guard let id = link.paymentIntent?.id else { continue }
             least = min(least ?? id, id)
         }
@@ -148,7 +148,10 @@ public struct StripeReads: Sendable {
     /// The invoice does not name it, but it names the invoice (RULES §5.6).
     private func session(thatMade invoice: Stripe.Invoice) async throws -> String? {
         guard let stripe = client, let customer = invoice.customer?.id else { return nil }
-        for try await session in stripe.checkoutSessions(customer: customer, status: .complete) {
+        for try await session in stripe.lists.checkoutSessions(
+            customer: customer,
+            status: .complete
+        ) {
             if session.invoice?.id == invoice.id {
                 return session.paymentIntent?.id ?? session.id
             }
@@ -197,14 +200,16 @@ public struct StripeReads: Sendable {
         let instant = await instantOfRead(intent.date)
         let livemode = intent.value.livemode
         var refunds: [Stripe.Refund] = []
-        for try await refund in stripe.refunds(ofPaymentIntent: id) { refunds.append(refund) }
+        for try await refund in stripe.lists.refunds(ofPaymentIntent: id) { refunds.append(refund) }
         var disputes: [Stripe.Dispute] = []
-        for try await dispute in stripe.disputes(ofPaymentIntent: id) { disputes.append(dispute) }
+        for try await dispute in stripe.lists.disputes(ofPaymentIntent: id) {
+            disputes.append(dispute)
+        }
         var isNews = try await record(intent.value, at: instant)
         guard !refunds.isEmpty || !disputes.isEmpty else { return (instant, isNews) }
         // The payment's own record, and that of every plan whose invoice it paid.
         var targets: [(payment: String, invoice: String?)] = [(id, nil)]
-        for try await link in stripe.invoicePayments(byPaymentIntent: id) {
+        for try await link in stripe.lists.invoicePayments(byPaymentIntent: id) {
             let invoice = try await stripe.invoice(link.invoice.id)
             if try await record(invoice.value, at: instant) { isNews = true }
             if let subscription = invoice.value.subscription?.id {

@@ -124,7 +124,7 @@ public struct StripeImporting: Sendable {
         _ each: (ImportCursor) async throws -> Void
     ) async throws {
         let client = try stripe.reads.configured()
-        for try await customer in client.customers(after: cursor.after) {
+        for try await customer in client.lists.customers(after: cursor.after) {
             switch try await adopt(customer, metadataKey, users) {
             case .named(let isNew): cursor.found.customers.count(isNew)
             case .unnamed:

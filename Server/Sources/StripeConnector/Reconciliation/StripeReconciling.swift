@@ -174,7 +174,7 @@ extension StripeConnector {
         _ each: (StripeCursor.Pass) async throws -> Void
     ) async throws {
         let stripe = try reads.configured()
-        for try await event in stripe.events(since: pass.since, after: pass.after) {
+        for try await event in stripe.lists.events(since: pass.since, after: pass.after) {
             let receipt = try await receive(ReceivedMessage(Array(event.json.rawBytes), .fetched))
             var isNews = receipt != .duplicate
             if try await customers.relink(toldBy: event) { isNews = true }

@@ -57,25 +57,25 @@ extension StripeConnector {
         let stripe = try reads.configured()
         switch stage {
         case .customers:
-            for try await customer in stripe.customers(after: last) {
+            for try await customer in stripe.lists.customers(after: last) {
                 try await each(customer.id, try await customers.relink(customer))
             }
         case .subscriptions:
-            for try await subscription in stripe.subscriptions(after: last) {
+            for try await subscription in stripe.lists.subscriptions(after: last) {
                 let instant = try await instantOfSweep(testClock: subscription.testClock?.id)
                 try await each(subscription.id, try await reads.record(subscription, at: instant))
             }
         case .invoices:
-            for try await invoice in stripe.invoices(after: last) {
+            for try await invoice in stripe.lists.invoices(after: last) {
                 let instant = try await instantOfSweep()
                 try await each(invoice.id, try await reads.record(invoice, at: instant))
             }
         case .sessions:
-            for try await session in stripe.checkoutSessions(status: .complete, after: last) {
+            for try await session in stripe.lists.checkoutSessions(status: .complete, after: last) {
                 try await each(session.id, try await sweep(session))
             }
         case .payments:
-            for try await intent in stripe.paymentIntents(after: last) {
+            for try await intent in stripe.lists.paymentIntents(after: last) {
                 guard intent.status == .succeeded, let lines = lines(intent) else { continue }
                 let instant = try await instantOfSweep()
                 try await each(
@@ -89,7 +89,7 @@ extension StripeConnector {
                 )
             }
         case .refunds:
-            for try await refund in stripe.refunds(after: last) {
+            for try await refund in stripe.lists.refunds(after: last) {
                 try await each(
                     refund.id,
                     try await sweep(payment: refund.paymentIntent?.id, refund.livemode) {
@@ -101,7 +101,7 @@ extension StripeConnector {
                 )
             }
         case .disputes:
-            for try await dispute in stripe.disputes(after: last) {
+            for try await dispute in stripe.lists.disputes(after: last) {
                 try await each(
                     dispute.id,
                     try await sweep(payment: dispute.paymentIntent?.id, dispute.livemode) {

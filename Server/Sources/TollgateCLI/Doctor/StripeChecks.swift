@@ -82,7 +82,7 @@ struct StripeChecks {
         _ stripe: Stripe.Client
     ) async throws -> [Stripe.WebhookEndpoint] {
         var endpoints: [Stripe.WebhookEndpoint] = []
-        for try await endpoint in stripe.webhookEndpoints() { endpoints.append(endpoint) }
+        for try await endpoint in stripe.lists.webhookEndpoints() { endpoints.append(endpoint) }
         return endpoints
     }
 
