@@ -27,6 +27,13 @@ public protocol StoreBilling: Sendable {
         returnURL: String
     ) async throws -> String?
 
+    /// The payments for a purchase of which it is known what they bought.
+    func payments(of purchase: Purchase) -> [StorePayment]
+
+    /// The start of the period that is to be paid for, where renewing a plan failed; `nil`: it did not,
+    /// or the store reminds of it.
+    func unpaidPeriod(of purchase: Purchase) -> Instant?
+
     /// Changes a plan at the store.
     ///
     /// What the store answers is recorded at once, so that the next page shows it before any message.
@@ -43,6 +50,21 @@ public enum PlanChange: Hashable, Sendable {
     case resume
     /// To another plan of its group, at once; what was paid for is credited.
     case switchPlan(product: String)
+}
+
+/// A payment for a purchase.
+public struct StorePayment: Hashable, Sendable {
+    /// The store's id of what was paid.
+    public var id: String
+    public var at: Instant
+    public var amount: Catalog.Product.Price
+
+    /// `nil` where no money was paid.
+    public init?(_ id: String, at: Instant?, _ amount: Int64, _ currency: String) {
+        guard let at, amount > 0 else { return nil }
+        (self.id, self.at) = (id, at)
+        self.amount = Catalog.Product.Price(amount: amount, currency: currency)
+    }
 }
 
 /// Invoices of one customer.

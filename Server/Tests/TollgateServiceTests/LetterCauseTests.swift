@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Stores
 import Testing
 import TollgateCore
 
@@ -99,15 +100,57 @@ struct LetterCauseTests {
         }
     )
 
-    private static func letters(_ purchase: Purchase, at day: Double) -> [Letter] {
+    private static func letters(
+        _ purchase: Purchase,
+        billing: [any StoreBilling] = [],
+        at day: Double
+    ) -> [Letter] {
         let history = CatalogHistory([.init(id: "1", adopted: Self.day(-1), catalog: catalog)])
         let access = purchase.evaluate(in: history).shares.first?.access ?? PurchaseAccess()
-        return Letter.all(about: [(purchase, access)], in: catalog, at: Self.day(day))
+        let about = [(record: purchase, access: access)]
+        return Letter.all(about: about, billing: billing, in: catalog, at: Self.day(day))
     }
 
     private static func letters(_ facts: [Fact], at day: Double) -> [Letter] {
         guard let key = facts.first?.purchase else { return [] }
         return letters(Purchase(key: key, joining: facts), at: day)
+    }
+
+    /// A room that bills the customers of the App Store, as none does.
+    private struct Billing: StoreBilling {
+        let store = Store.appStore
+        let isSetUp = true
+
+        func invoices(of customers: [String]) async -> StoreInvoices { StoreInvoices() }
+        func page(
+            of customers: [String],
+            changingPaymentMethod changesPaymentMethod: Bool,
+            returnURL: String
+        ) async throws -> String? { nil }
+        func change(_ purchase: Purchase, _ change: PlanChange) async throws {}
+
+        func payments(of purchase: Purchase) -> [StorePayment] {
+            [StorePayment("bill", at: LetterCauseTests.day(0), 999, "usd")].compactMap(\.self)
+        }
+        func unpaidPeriod(of purchase: Purchase) -> Instant? { LetterCauseTests.day(30) }
+    }
+
+    @Test("Receipts are for payments of the room that bills, and for whoever pays")
+    func billed() throws {
+        let facts = [Self.period(0, 30), Self.terms(1)]
+        var purchase = Purchase(key: Self.appStore, joining: facts)
+        #expect(Self.letters(purchase, at: 2).isEmpty)
+        let letters = Self.letters(purchase, billing: [Billing()], at: 2)
+        #expect(letters.map(\.kind) == [.receipt] && letters.map(\.reference) == ["bill"])
+        #expect(letters.map(\.amount?.amount) == [999])
+        // Nothing failed by the record, whatever the room says; and free is no payment.
+        #expect(StorePayment("free", at: Self.day(0), 0, "usd") == nil)
+        let play = Purchase(key: Self.play, joining: [Self.read(1, "ACTIVE", until: 30)])
+        #expect(Self.letters(play, billing: [Billing()], at: 2).isEmpty)
+        // Staff have given it to somebody.
+        let assigned = Assignment(customer: Customer.ID("cus_1"))
+        purchase.join(Self.fact(2, Self.appStore, .assignment(assigned)))
+        #expect(Self.letters(purchase, billing: [Billing()], at: 3).isEmpty)
     }
 
     @Test("A card that the App Store still tries is no lapse; one that it tries no more is")

@@ -49,6 +49,27 @@ struct StripeBilling: StoreBilling {
         return found
     }
 
+    func payments(of purchase: Purchase) -> [StorePayment] {
+        var payments = purchase.invoices.map(\.value).filter(\.isPaid)
+            .map { StorePayment($0.id, at: $0.paid, $0.amount, $0.currency) }
+        // Until its lines are read, nothing says what it bought.
+        if let payment = purchase.payment, payment.isPaid, payment.lines != nil {
+            let value = payment.payment
+            payments += [
+                StorePayment(value.session, at: payment.paid, value.amount, value.currency)
+            ]
+        }
+        return payments.compactMap(\.self)
+    }
+
+    // Where invoices are sent, Stripe reminds of them. A first payment that fails makes no plan.
+    func unpaidPeriod(of purchase: Purchase) -> Instant? {
+        guard let plan = purchase.subscription?.value, plan.daysUntilDue == nil,
+            ["past_due", "unpaid"].contains(plan.status)
+        else { return nil }
+        return plan.items.map(\.start).max()
+    }
+
     func page(
         of customers: [String],
         changingPaymentMethod changesPaymentMethod: Bool,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Storage
+internal import Stores
 internal import TollgateCore
 
 extension Letter {
@@ -8,16 +9,19 @@ extension Letter {
 
     /// Returns the letters that a customer's purchases call for, whatever was sent before.
     ///
-    /// - Parameter purchases: all of the customer's, each with the customer's part of it.
+    /// - Parameters:
+    ///   - purchases: all of the customer's, each with the customer's part of it.
+    ///   - billing: of the stores whose plans are changed on our pages; the others send their own mail.
     static func all(
         about purchases: [(record: TollgateCore.Purchase, access: PurchaseAccess)],
+        billing: [any StoreBilling],
         in catalog: Catalog,
         at now: Instant
     ) -> [Letter] {
         purchases.flatMap { record, access -> [Letter] in
             let shown = record.portalPurchase(access, in: catalog, at: now)
-            var letters = paid(record, shown)
-            if let failed = failed(record, shown) { letters.append(failed) }
+            let seller = billing.first { $0.store == record.key.store }
+            var letters = seller.map { billed(record, shown, by: $0) } ?? []
             if let reminder = trialEnds(record, shown, at: now) { letters.append(reminder) }
             let others = purchases.filter { $0.record.key != record.key }
                 .map { ($0.record.key, $0.access) }
@@ -28,60 +32,42 @@ extension Letter {
         }
     }
 
-    /// Receipts for payments on the web; the app stores send their own.
+    /// What the room that took the money calls for: receipts for payments, and for each period whose
+    /// renewal failed one notice.
     ///
     /// For a purchase that staff have assigned, somebody else may pay.
-    private static func paid(
+    private static func billed(
         _ record: TollgateCore.Purchase,
-        _ shown: PortalView.Purchase
+        _ shown: PortalView.Purchase,
+        by billing: any StoreBilling
     ) -> [Letter] {
-        guard record.key.store.sellsOnTheWeb, record.assignment == nil, let stripe = record.stripe
-        else { return [] }
-        func receipt(_ id: String, _ paid: Instant?, _ amount: Int64, _ currency: String) -> Letter?
-        {
-            guard let paid, amount > 0 else { return nil }
-            return Letter(
+        guard record.assignment == nil else { return [] }
+        var letters = billing.payments(of: record).map { payment in
+            Letter(
                 .receipt,
                 about: record.key,
-                reference: id,
-                caused: paid,
+                reference: payment.id,
+                caused: payment.at,
                 product: shown.name,
-                amount: Catalog.Product.Price(amount: amount, currency: currency),
-                date: paid
+                amount: payment.amount,
+                date: payment.at
             )
         }
-        var letters = stripe.invoices.map(\.value).filter(\.isPaid)
-            .compactMap { receipt($0.id, $0.paid, $0.amount, $0.currency) }
-        // Until its lines are read, nothing says what it bought.
-        if let payment = stripe.payment, payment.isPaid, payment.lines != nil {
-            let value = payment.payment
-            letters += [receipt(value.session, payment.paid, value.amount, value.currency)]
-                .compactMap(\.self)
+        if case .paymentFailed(let until) = shown.state,
+            let start = billing.unpaidPeriod(of: record)
+        {
+            letters.append(
+                Letter(
+                    .paymentFailed,
+                    about: record.key,
+                    reference: "\(start.milliseconds)",
+                    caused: start,
+                    product: shown.name,
+                    date: until
+                )
+            )
         }
         return letters
-    }
-
-    /// The notice that the renewal of a plan on the web failed: one for each period.
-    ///
-    /// Where invoices are sent, Stripe reminds of them. A first payment that fails makes no plan.
-    private static func failed(
-        _ record: TollgateCore.Purchase,
-        _ shown: PortalView.Purchase
-    ) -> Letter? {
-        guard record.assignment == nil, let plan = record.subscription?.value,
-            plan.daysUntilDue == nil,
-            ["past_due", "unpaid"].contains(plan.status),
-            case .paymentFailed(let until) = shown.state,
-            let start = plan.items.map(\.start).max()
-        else { return nil }
-        return Letter(
-            .paymentFailed,
-            about: record.key,
-            reference: "\(start.milliseconds)",
-            caused: start,
-            product: shown.name,
-            date: until
-        )
     }
 
     /// The reminder of a trial that is paid for from its end on.

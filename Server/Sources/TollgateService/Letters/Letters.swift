@@ -146,7 +146,12 @@ package struct Letters: Sendable {
         at now: Instant
     ) async throws -> [Letter] {
         let purchases = try await records.purchases(of: customer, in: environment)
-        return Letter.all(about: purchases, in: records.history.current, at: now)
+        return Letter.all(
+            about: purchases,
+            billing: connectors.compactMap(\.billing),
+            in: records.history.current,
+            at: now
+        )
     }
 
     private func profile(_ customer: Customer.ID) async throws -> Profile? {
