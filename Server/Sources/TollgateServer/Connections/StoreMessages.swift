@@ -12,40 +12,18 @@ internal import TollgateService
 /// At the hour at which everything renews it is all that comes, and the way through streams,
 /// middleware and router costs a tenth of it. Whatever is out of the ordinary (a body of unknown
 /// length, in a coding or too large, a client that waits to be asked for it or leaves its answers
-/// unread) is passed on untouched to the route, which does the same.
+/// unread) is passed on untouched to the route, which does the same. What comes when is decided by
+/// `MessageTurns`.
 final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    private enum State {
-        case idle
-        /// A message's body is being read.
-        case reading(HTTPRequest, any StoreConnector)
-        /// A message's answer is not known yet, and what comes meanwhile waits.
-        case takingIn
-        case closed
-    }
-
-    /// What came after a message that has no answer yet: whoever comes behind would answer it first.
-    private enum Held {
-        case part(HTTPRequestPart)
-        case event(Any)
-        case error(any Error)
-    }
-
     private let tollgate: Tollgate
     private let logger: Logger
     private let executor: EventLoopExecutor
-    private var state = State.idle
-    /// What was read of the body; not within `state`, where each piece would copy it.
-    private var body: [UInt8] = []
-    private var held = CircularBuffer<Held>()
-    /// Whether more is to be read as soon as the message is answered.
-    private var wantsMore = false
-    /// Requests that were passed on and not answered yet: answers keep the order of requests.
-    private var passedOn = 0
+    private var turns = MessageTurns<any StoreConnector>()
     private var date = HTTPDate()
 
     init(_ tollgate: Tollgate, _ logger: Logger, _ executor: EventLoopExecutor) {
@@ -58,65 +36,40 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let part = unwrapInboundIn(data)
-        if case .takingIn = state {
-            held.append(.part(part))
-        } else {
-            read(part, context)
-        }
+        if !turns.holds(.part(part)) { read(part, context) }
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // Such as that the client has said all it wanted: the connection would be closed.
-        if case .takingIn = state {
-            held.append(.event(event))
-        } else {
-            context.fireUserInboundEventTriggered(event)
-        }
+        if !turns.holds(.event(event)) { context.fireUserInboundEventTriggered(event) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        if case .takingIn = state {
-            held.append(.error(error))
-        } else {
-            context.fireErrorCaught(error)
-        }
+        if !turns.holds(.error(error)) { context.fireErrorCaught(error) }
     }
 
-    /// Hardly more is read of a client that goes on before it was answered.
     func read(context: ChannelHandlerContext) {
-        if held.count < Self.mostHeld { context.read() } else { wantsMore = true }
+        if turns.mayRead() { context.read() }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
-        state = .closed
-        held.removeAll()
+        turns.close()
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if case .end = unwrapOutboundIn(data) { passedOn -= 1 }
+        if case .end = unwrapOutboundIn(data) { turns.passedOnIsAnswered() }
         context.write(data, promise: promise)
     }
 
     private func read(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
-        switch (part, state) {
-        case (.head(let head), _):
-            if passedOn == 0, context.channel.isWritable,
-                let connector = tollgate.connectors.first(where: {
-                    Self.isUsual(head, to: $0.webhook)
-                })
-            {
-                state = .reading(head, connector)
-            } else {
-                passedOn += 1
-                context.fireChannelRead(wrapInboundOut(part))
-            }
-        case (.body(let bytes), .reading):
-            // At first as much as came, which is mostly all of it: what is announced takes no memory.
-            body.append(contentsOf: bytes.readableBytesView)
-        case (.end, .reading(let head, let connector)):
-            takeIn(head, connector, context)
-        default:
-            context.fireChannelRead(wrapInboundOut(part))
+        let step = turns.read(part) { head in
+            guard context.channel.isWritable else { return nil }
+            return tollgate.connectors.first { Self.isUsual(head, to: $0.webhook) }
+        }
+        switch step {
+        case .passOn: context.fireChannelRead(wrapInboundOut(part))
+        case .keep: break
+        case .takeIn(let head, let body, let connector): takeIn(head, body, connector, context)
         }
     }
 
@@ -124,13 +77,11 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func takeIn(
         _ head: HTTPRequest,
+        _ message: [UInt8],
         _ connector: any StoreConnector,
         _ context: ChannelHandlerContext
     ) {
-        state = .takingIn
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let message = body
-        body = []
         Task(executorPreference: executor) {
             var failure: (any Error)?
             do {
@@ -151,11 +102,10 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
         let refusal = failure.map { Refusal(telling: $0) }
         if let failure, let refusal {
             // Who has gone and could not be served sends it again, perhaps to the next server.
-            if case .closed = state, refusal.status == 503 { return }
+            if turns.isClosed, refusal.status == 503 { return }
             refusal.note(failure, request, tollgate.counters, logger)
         }
-        guard case .takingIn = state else { return }
-        state = .idle
+        guard turns.messageIsAnswered() else { return }
         if let refusal {
             let body = (try? APIJSON.encode(refusal.error)) ?? Data()
             send(.init(code: refusal.status), refusal.fields, ByteBuffer(bytes: body), context)
@@ -182,19 +132,15 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// What came meanwhile has its turn, up to the next message.
     private func goOn(_ context: ChannelHandlerContext) {
-        while case .some(let next) = held.popFirst() {
+        while let next = turns.next() {
             switch next {
             case .part(let part): read(part, context)
             case .event(let event): context.fireUserInboundEventTriggered(event)
             case .error(let error): context.fireErrorCaught(error)
             }
-            if case .takingIn = state { break }
         }
         context.fireChannelReadComplete()
-        if wantsMore, held.count < Self.mostHeld {
-            wantsMore = false
-            context.read()
-        }
+        if turns.readsOn() { context.read() }
     }
 
     // MARK: - What is taken in here
@@ -211,7 +157,5 @@ final class StoreMessages: ChannelDuplexHandler, RemovableChannelHandler {
             && fields[.connection].map { $0.lowercased() == "keep-alive" } ?? true
     }
 
-    /// How many parts of later requests are read before an answer is given; a burst may be more.
-    private static let mostHeld = 16
     private static let received = ByteBuffer(bytes: receivedBody)
 }
