@@ -75,6 +75,8 @@ struct StolenDatabaseTests {
 
     @Test("After the secret key was changed, a kept reply is given again under the former one")
     func rotation() throws {
+        // A command without the secret key seals nothing.
+        #expect(throws: SealingError.self) { try SealingKeys([""]).seal([1], as: "reply") }
         let before = SealingKeys(["sk_live_former"])
         let after = SealingKeys(["sk_live_new", "sk_live_former"])
         let sealed = try before.seal([1, 2, 3], as: "reply")

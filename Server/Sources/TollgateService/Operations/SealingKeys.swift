@@ -9,9 +9,11 @@ internal import Stores
 public struct SealingKeys: Sendable {
     let keys: [SymmetricKey]
 
-    /// - Parameter secrets: the one that seals first; any opens.
+    /// - Parameter secrets: the one that seals first; any opens. A command without the secret key has an
+    ///   empty one, with which nothing is sealed.
     public init(_ secrets: [String]) {
-        keys = secrets.map { SymmetricKey(data: Data($0.utf8)).derived(for: "secrets at rest, 1") }
+        keys = secrets.filter { !$0.isEmpty }
+            .map { SymmetricKey(data: Data($0.utf8)).derived(for: "secrets at rest, 1") }
     }
 
     private init(keys: [SymmetricKey]) {
