@@ -42,7 +42,7 @@ if bash scripts/swift-files.sh | xargs -0 grep -n '^import XCTest' | grep -v '/A
 fi
 
 # The store's parts say nothing of us, and share no code with our reading of them.
-if grep -rnE '^ *(public |internal |package |private )?import (AppStoreAPI|AppStoreConnector|StripeAPI|StripeConnector|Storage|Stores|Tollgate|BillingSDK)' \
+if grep -rnE '^ *(public |internal |package |private )?import ((AppStore|GooglePlay|Stripe)(API|Connector)|Reports|SecondOpinion|Storage|Stores|StrictJSON|TextFormats|Tollgate|Traces|BillingSDK)' \
     Sandbox/Sources Shared/Sources; then
     problem "a simulator imports our side"
 fi
@@ -59,9 +59,10 @@ fi
 # A comparison stays silent about the next store; an exhaustive switch does not. A store's own files may
 # pick out what is theirs.
 own='Reconciliation/(AppStoreReconciliation[+]Purchases|Purchase[+]Overdue)|Reads/StripeOpinions'
+own="$own|Reconciliation/GooglePlayReconciliation[+](Orders|Purchases)"
 own="$own|Offers/AppStoreOffers|Devices/DeviceTransactions|Dashboard/Pages/AppStorePages|Demo/DemoStory"
 if grep -rnE '[!=]= \.(appStore|stripe|googlePlay|tollgate)\b' --include='*.swift' \
-    Sources Server/Sources/{Storage,Reports,Stores,{AppStore,Stripe}Connector,Tollgate{Service,Assembly,Server,CLI}} |
+    Sources Server/Sources/{Storage,Reports,Stores,{AppStore,GooglePlay,Stripe}Connector,Tollgate{Service,Assembly,Server,CLI}} |
     grep -vE "/($own)[.]swift:"; then
     problem "a store is compared with; write a switch, or ask a property of Store"
 fi
