@@ -1,8 +1,5 @@
-internal import CommandOutput
 internal import ArgumentParser
-internal import AsyncHTTPClient
-internal import Foundation
-internal import NIOCore
+internal import CommandOutput
 internal import NIOHTTP1
 
 /// `tollgate sandbox app-store act`: does what a customer, a bank or Apple would do.
@@ -67,62 +64,12 @@ struct SandboxAppStoreActCommand: AsyncParsableCommand {
     static let settings: Set<String> = ["faults", "behaviour", "set-app"]
 
     func run() async throws {
-        guard var path = Self.actions[action] else {
+        guard let path = Self.actions[action] else {
             throw ValidationError("'\(action)' is no action; see --help.")
         }
-        var rest = details[...]
-        if path.contains("*") {
-            guard let subject = rest.popFirst(), !subject.contains("=") else {
-                throw ValidationError("'\(action)' needs an id.")
-            }
-            let plain = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "-._~"))
-            let encoded = subject.addingPercentEncoding(withAllowedCharacters: plain)
-            path = path.replacingOccurrences(of: "*", with: encoded ?? subject)
-        }
-        var request = HTTPClientRequest(url: "\(control)/sandbox/\(path)")
-        if !Self.questions.contains(action) {
-            request.method = Self.settings.contains(action) ? .PUT : .POST
-            request.body = .bytes(ByteBuffer(bytes: try Self.body(rest)))
-        }
-        try await Self.requireSandbox(at: control)
-        let response = try await HTTPClient.shared.execute(request, timeout: .minutes(10))
-        let answer = try await response.body.collect(upTo: 1 << 24)
-        try Terminal.put(Data(answer.readableBytesView) + Data("\n".utf8))
-        if response.status != .ok, response.status != .created { throw ExitCode(1) }
-    }
-
-    /// An act may take minutes, but whether anybody is there shows at once.
-    private static func requireSandbox(at control: String) async throws {
-        let question = HTTPClientRequest(url: "\(control)/sandbox/clock")
-        guard (try? await HTTPClient.shared.execute(question, timeout: .seconds(5))) == nil else {
-            return
-        }
-        throw CheckFailed(
-            message:
-                "No sandbox answers at \(control). Start `tollgate sandbox app-store`, or name "
-                + "the address of its control API with --control."
-        )
-    }
-
-    /// `name=value` pairs as a JSON object; numbers and booleans become what they look like.
-    private static func body(_ pairs: ArraySlice<String>) throws -> Data {
-        var object: [String: Any] = [:]
-        for pair in pairs {
-            guard let sign = pair.firstIndex(of: "=") else {
-                throw ValidationError("'\(pair)' is not of the form name=value.")
-            }
-            let value = String(pair[pair.index(after: sign)...])
-            let name = String(pair[..<sign])
-            if let number = Int64(value), !name.hasSuffix("_id") {
-                object[name] = number
-            } else if let number = Double(value), number.isFinite, !name.hasSuffix("_id") {
-                object[name] = number
-            } else if let flag = Bool(value) {
-                object[name] = flag
-            } else {
-                object[name] = value
-            }
-        }
-        return try JSONSerialization.data(withJSONObject: object)
+        let isQuestion = Self.questions.contains(action)
+        let method: HTTPMethod = Self.settings.contains(action) ? .PUT : isQuestion ? .GET : .POST
+        try await ControlCall(method: method, path: path)
+            .run(action, details, at: control, of: "app-store", ending: "\n")
     }
 }
