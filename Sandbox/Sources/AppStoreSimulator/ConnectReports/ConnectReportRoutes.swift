@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Hummingbird
 import NIOCore
@@ -210,54 +209,15 @@ struct ConnectTokenMiddleware: RouterMiddleware {
     typealias Context = BasicRequestContext
     var store: SimulatedAppStore
 
-    private struct Header: Decodable {
-        var alg: String
-        var kid: String
-    }
-
-    private struct Claims: Decodable {
-        var iss: String
-        var iat: Double?
-        var exp: Double
-        var aud: String
-        var bid: String?
-    }
-
     func handle(
         _ request: Request,
         context: BasicRequestContext,
         next: (Request, BasicRequestContext) async throws -> Response
     ) async throws -> Response {
-        let now = Date().timeIntervalSince1970
-        guard accepts(request.headers[.authorization], await store.apiKeys, now: now) else {
+        let check = TokenCheck(bundleID: nil, keys: await store.apiKeys, longestLife: 1200)
+        guard check.accepts(authorization: request.headers[.authorization]) else {
             throw ConnectError.unauthorized
         }
         return try await next(request, context)
-    }
-
-    private func accepts(
-        _ authorization: String?,
-        _ keys: [SimulatedAppStore.APIKey],
-        now: Double
-    ) -> Bool {
-        guard let authorization, authorization.hasPrefix("Bearer ") else { return false }
-        let parts = authorization.dropFirst(7)
-            .split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3,
-            let header: Header = decoded(parts[0]), header.alg == "ES256",
-            let claims: Claims = decoded(parts[1]), claims.bid == nil,
-            let key = keys.first(where: { $0.keyID == header.kid }),
-            claims.iss == key.issuerID, claims.aud == "appstoreconnect-v1", claims.exp > now,
-            case let issued = claims.iat ?? now, issued <= now + 60,
-            claims.exp - issued <= 1200,
-            let raw = Data(base64URL: parts[2]),
-            let signature = try? P256.Signing.ECDSASignature(rawRepresentation: raw),
-            let publicKey = try? P256.Signing.PublicKey(pemRepresentation: key.publicKeyPEM)
-        else { return false }
-        return publicKey.isValidSignature(signature, for: Data("\(parts[0]).\(parts[1])".utf8))
-    }
-
-    private func decoded<Part: Decodable>(_ text: String) -> Part? {
-        Data(base64URL: text).flatMap { try? JSONDecoder().decode(Part.self, from: $0) }
     }
 }

@@ -2,15 +2,15 @@ import Crypto
 import Foundation
 import Hummingbird
 
-/// Checks the bearer token as the App Store Server API does, by real time.
+/// Checks the bearer token as the App Store Server API and App Store Connect do, by real time.
 struct TokenCheck: Sendable {
-    /// The longest life Apple allows a token, in seconds.
-    static let longestLife: Double = 3600
-
-    var bundleID: String
+    /// The app that it is for; `nil`: it names none, as at App Store Connect.
+    var bundleID: String?
     var keys: [SimulatedAppStore.APIKey]
+    /// The longest life that Apple allows it, in seconds.
+    var longestLife: Double
     /// UNIX seconds.
-    var now: Double
+    var now = Date().timeIntervalSince1970
 
     private struct Header: Decodable {
         var alg: String
@@ -23,7 +23,7 @@ struct TokenCheck: Sendable {
         var iat: Double?
         var exp: Double
         var aud: String
-        var bid: String
+        var bid: String?
     }
 
     func accepts(authorization: String?) -> Bool {
@@ -39,7 +39,7 @@ struct TokenCheck: Sendable {
             claims.iss == key.issuerID, claims.bid == bundleID,
             claims.aud == "appstoreconnect-v1",
             claims.exp > now, case let issued = claims.iat ?? now, issued <= now + 60,
-            claims.exp - issued <= Self.longestLife,
+            claims.exp - issued <= longestLife,
             let bytes = Data(base64URL: String(parts[2])),
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: bytes),
             let publicKey = try? P256.Signing.PublicKey(pemRepresentation: key.publicKeyPEM)
@@ -66,7 +66,7 @@ struct TokenMiddleware: RouterMiddleware {
         let check = TokenCheck(
             bundleID: await store.world.bundleID,
             keys: await store.apiKeys,
-            now: Date().timeIntervalSince1970
+            longestLife: 3600
         )
         guard check.accepts(authorization: request.headers[.authorization]) else {
             throw Unauthenticated()
