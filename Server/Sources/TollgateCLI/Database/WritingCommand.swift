@@ -50,23 +50,17 @@ enum WritingCommand {
     ) async throws -> Tollgate {
         var logger = Logger(label: "tollgate") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
-        let secretKeys = Settings.list("SECRET_KEY")
-        let secretKey = secretKeys.first ?? ""
-        if signing, secretKeys.isEmpty { throw unsealed }
+        if signing, Settings.list("SECRET_KEY").isEmpty { throw unsealed }
         let store = try await RecordStore(driver)
         // Before the first start the database knows no catalog, and after a change not the newest.
         let stores = try StoreSettings(AppStoreConnection.catalog() ?? store.history.current)
+        let configuration = Configuration(bySettings: stores)
         var signer = AnswerSigner()
         if signing {
-            signer = try await AnswerSigner(keptIn: driver, sealing: SealingKeys(secretKeys))
+            signer = try await AnswerSigner(keptIn: driver, sealing: SealingKeys(configuration))
         }
         return Tollgate(
-            configuration: Configuration(
-                secretKey: secretKey,
-                publishableKey: Settings.list("PUBLISHABLE_KEY").first ?? "",
-                publicURL: Settings.text(nil, "PUBLIC_URL") ?? "",
-                defaultEnvironment: stores.defaultEnvironment(for: secretKey)
-            ),
+            configuration: configuration,
             store: store,
             stores: try await stores.connections(over: client),
             clocks: .init(
@@ -75,6 +69,20 @@ enum WritingCommand {
             ),
             signer: signer,
             logger: logger
+        )
+    }
+}
+
+extension Configuration {
+    /// The server's, as far as the settings of a command say it.
+    init(bySettings stores: StoreSettings) {
+        let keys = Settings.list("SECRET_KEY")
+        self.init(
+            secretKey: keys.first ?? "",
+            publishableKey: Settings.list("PUBLISHABLE_KEY").first ?? "",
+            publicURL: Settings.text(nil, "PUBLIC_URL") ?? "",
+            defaultEnvironment: stores.defaultEnvironment(for: keys.first ?? ""),
+            formerSecretKeys: Array(keys.dropFirst())
         )
     }
 }

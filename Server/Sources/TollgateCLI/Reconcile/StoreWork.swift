@@ -30,8 +30,8 @@ struct StoreWork {
         _ work: (Tollgate) async throws -> Result
     ) async throws -> Result {
         let clock = try ClockSetting(Settings.text(nil, "CLOCK"))
-        let keys = Settings.list("SECRET_KEY")
-        guard let secretKey = keys.first else {
+        let configuration = Configuration(bySettings: stores)
+        guard !configuration.secretKey.isEmpty else {
             throw CheckFailed(
                 message:
                     "TOLLGATE_SECRET_KEY is not set. Run this with the server's settings: customers are named by it."
@@ -40,13 +40,7 @@ struct StoreWork {
         return try await HTTPClient.forCommand { client in
             let connections = try await connect(client)
             let server = try await RunningServer(
-                configuration: Configuration(
-                    secretKey: secretKey,
-                    publishableKey: "",
-                    publicURL: "",
-                    defaultEnvironment: stores.defaultEnvironment(for: secretKey),
-                    formerSecretKeys: Array(keys.dropFirst())
-                ),
+                configuration: configuration,
                 database: location,
                 catalog: catalog,
                 stores: connections,

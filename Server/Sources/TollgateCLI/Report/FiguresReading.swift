@@ -64,14 +64,8 @@ enum FiguresReading {
         over client: HTTPClient
     ) async throws -> Tollgate {
         let stores = try StoreSettings(nil)
-        let secretKey = Settings.text(nil, "SECRET_KEY") ?? ""
-        var configuration = Configuration(
-            secretKey: secretKey,
-            publishableKey: "",
-            publicURL: "",
-            defaultEnvironment: stores.defaultEnvironment(for: secretKey)
-        )
-        if secretKey.isEmpty, stores.environments.count != 1 {
+        var configuration = Configuration(bySettings: stores)
+        if configuration.secretKey.isEmpty, stores.environments.count != 1 {
             configuration.reportedEnvironment = nil
         }
         let clock = try ClockSetting(Settings.text(nil, "CLOCK"))

@@ -27,12 +27,9 @@ extension WorldPlan {
             )
             life.live(&random)
             people.append(life.person)
-            added += life.acts.filter { $0.at < end }
+            added += life.acts
         }
-        added.sort { ($0.at, $0.customer ?? -1) < ($1.at, $1.customer ?? -1) }
-        for index in added.indices { added[index].number = Self.firstOfRarities + index }
-        acts += added
-        acts.sort { ($0.at, $0.number) < ($1.at, $1.number) }
+        add(added, from: Self.firstOfRarities)
     }
 }
 
