@@ -12,8 +12,8 @@ package struct AccessCheck: Sendable {
 
     private let store: RecordStore
     private let question: Question
-    /// Rows or customers that are read on one snapshot, and findings that are told.
-    private static let (page, most) = (2_000, 20_000)
+    /// Rows (20 kB each in memory) or customers read on one snapshot, and findings that are told.
+    private static let (page, most) = (200, 20_000)
 
     package init(_ store: RecordStore, history: CatalogHistory, at: Instant) {
         self.store = store
