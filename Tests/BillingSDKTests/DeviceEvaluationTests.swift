@@ -35,7 +35,8 @@ import TollgateCore
         from start: Int64 = 0,
         to end: Int64? = 30 * 86400,
         revoked: Int64? = nil,
-        token: UUID? = nil
+        token: UUID? = nil,
+        offer: Int? = nil
     ) -> Data {
         let zero: Int64 = 1_800_000_000
         var payload: [String: Any] = [
@@ -45,6 +46,7 @@ import TollgateCore
             "environment": "Sandbox", "quantity": 1, "inAppOwnershipType": "PURCHASED",
         ]
         payload["appAccountToken"] = token?.uuidString
+        payload["offerType"] = offer
         payload["expiresDate"] = end.map { (zero + $0) * 1000 }
         payload["revocationDate"] = revoked.map { (zero + $0) * 1000 }
         return (try? JSONSerialization.data(withJSONObject: payload)) ?? Data()
@@ -74,6 +76,20 @@ import TollgateCore
         )
         #expect(app.heardSets == [["pro"]])
         #expect(await billingError { try await app.keys(forceRefresh: true) } != nil)
+    }
+
+    @Test(arguments: [true, nil])
+    func theDeviceSaysWhetherItRenewsAndByWhichOffer(_ renews: Bool?) async throws {
+        let terms = #"{"autoRenewStatus":1,"signedDate":1800000000000}"#
+        let statement = StoreKitStatement(
+            transaction: Self.transaction(offer: 1),
+            renewalInfo: renews.map { _ in Data(terms.utf8) },
+            status: 1
+        )
+        let phone = try await phone()
+        let app = phone.launch(storeKit: { [statement] })
+        let pro = try #require(try await app.billing.getActiveEntitlements().first)
+        #expect(pro.willRenew == renews && pro.offer == .introductory)
     }
 
     @Test func aPeriodEndsOnTheDeviceToo() async throws {

@@ -18,6 +18,47 @@ import TollgateAPI
         )
     }
 
+    @Test func anEntitlementSaysWhetherItRenewsAndByWhichOfferItRuns() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada", willRenew: true, offer: "trial")
+        var premium = try #require(try await app.billing.getActiveEntitlements().first)
+        #expect(premium.willRenew == true && premium.offer == .trial)
+        // As an older server answers.
+        app.server.grant("premium", to: "cus_ada")
+        premium = try #require(
+            try await app.billing.getActiveEntitlements(forceRefresh: true).first
+        )
+        #expect(premium.willRenew == nil && premium.offer == nil)
+    }
+
+    @Test func whatWasSaidOfAPeriodIsNotSaidOfWhatFollowsItOffline() async throws {
+        let phone = OfflineTests.Phone()
+        let end = phone.server.clock.now.addingTimeInterval(7200)
+        phone.server.grant("premium", to: "cus_ada", until: end, willRenew: true, offer: "trial")
+        phone.server.world.withLock { world in
+            world.sign = { customer, list in
+                var longer = list
+                longer.data[0].until = list.at + 90_000_000
+                return OfflineTests.Phone.token(
+                    customer,
+                    longer,
+                    lasting: 86_400,
+                    audience: API.SignedAnswer.audience
+                )
+            }
+        }
+        _ = try await phone.launch().keys()
+        phone.server.mood(.unreachable)
+        for offer in [CustomerPurchase.OfferKind.trial, nil] {
+            phone.server.clock.advance(by: 3600)
+            let premium = try #require(
+                try await phone.launch().billing.getActiveEntitlements().first
+            )
+            #expect(premium.offer == offer)
+            #expect(premium.willRenew == (offer == nil ? nil : true))
+        }
+    }
+
     @Test func aPaymentProblemIsToldWhenItBeginsAndEnds() async throws {
         let app = TestApp()
         for ground in [API.Ground.payment, .grace, .grace, .payment] {

@@ -9,7 +9,8 @@ import Testing
 
     /// What Objective-C knows, as Swift spells it.
     private static let known: Set<String> = [
-        "Bool", "Date", "Error", "Int", "MainActor", "Name", "Notification", "Sendable", "String",
+        "Bool", "Date", "Error", "Int", "MainActor", "NSNumber", "Name", "Notification", "Sendable",
+        "String",
         "TimeInterval", "UIViewController", "URL", "Void",
     ]
 

@@ -72,7 +72,9 @@ final class FakeServer: Sendable {
         to customer: String,
         until: Date? = nil,
         ground: API.Ground = .payment,
-        purchase: String = "app_store/1"
+        purchase: String = "app_store/1",
+        willRenew: Bool? = nil,
+        offer: String? = nil
     ) {
         world.withLock { world in
             world.entitlements[customer] = keys.map { key in
@@ -83,7 +85,9 @@ final class FakeServer: Sendable {
                     since: 0,
                     until: until.map { Int64($0.timeIntervalSince1970 * 1000) },
                     ground: ground,
-                    purchase: purchase
+                    purchase: purchase,
+                    offer: offer,
+                    willRenew: willRenew
                 )
             }
         }

@@ -32,6 +32,12 @@ import TollgateAPI
         )
         let decoded = try APIJSON.decode(API.EntitlementList.self, from: APIJSON.encode(list))
         #expect(decoded == list)
+        var trial = list
+        trial.data[0].willRenew = false
+        trial.data[0].offer = "trial"
+        let written = try json(trial)
+        #expect(written.contains(#""offer":"trial","#) && written.contains(#""will_renew":false}"#))
+        #expect(try APIJSON.decode(API.EntitlementList.self, from: Data(written.utf8)) == trial)
     }
 
     @Test func anErrorIsWrittenInItsEnvelope() throws {

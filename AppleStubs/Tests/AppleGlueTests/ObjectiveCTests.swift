@@ -153,6 +153,13 @@ extension OnePhone {
             #expect(one.until == end && one.ground == "grace" && one.hasPaymentProblem)
             #expect(one.store == "app_store")
             #expect(one.managementURL?.host == "apps.apple.com")
+            #expect(one.willRenew == nil && one.offer == nil)
+            app.server.grant("premium", to: "cus_ada", willRenew: true, offer: "trial")
+            _ = try await app.billing.getActiveEntitlements(forceRefresh: true)
+            let (trial, _) = await answer { done in
+                billing.getActiveEntitlements { done(($0, $1)) }
+            }
+            #expect(trial?.first?.willRenew == true && trial?.first?.offer == "trial")
         }
 
         @Test func aChangeIsPostedOnTheMainThread() async throws {

@@ -19,7 +19,10 @@ struct AnswerReadingTests {
                 since: since,
                 until: Bool.random(using: &random) ? since.advanced(by: 86_400_000) : nil,
                 ground: grounds[Int.random(in: grounds.indices, using: &random)],
-                evidence: "e\(index)"
+                evidence: "e\(index)",
+                stop: Bool.random(using: &random) ? since.advanced(by: 1) : nil,
+                offer: (OfferKind.allCases + [nil]).randomElement(using: &random) ?? nil,
+                lacksRenewalTerms: Bool.random(using: &random)
             )
             let pass = Pass(
                 product: product,

@@ -34,6 +34,9 @@ struct CustomerPurchaseTests {
             #expect(first["product"].string == "pro_monthly")
             #expect(first["entitlements"].array?.compactMap(\.string) == ["pro"])
             #expect(first["will_renew"].bool == true && first["offer"].string == "trial")
+            let access = "/v1/customers/\(buyer.id)/entitlements"
+            let pro = try await server.get(access, as: buyer.session).json["data"][0]
+            #expect(pro["will_renew"].bool == true && pro["offer"].string == "trial")
             #expect(first["payment_problem"].bool == false && first["status"].string == "active")
             #expect(
                 first["management_url"].string == "https://apps.apple.com/account/subscriptions"
@@ -53,6 +56,8 @@ struct CustomerPurchaseTests {
 
             try await server.appStore.cancel(bought.originalTransactionID)
             try await server.deliverNotifications()
+            let ending = try await server.get(access, as: buyer.session).json["data"][0]
+            #expect(ending["will_renew"].bool == false && ending["offer"] == .null)
             let cancelled = try await server.get(path, as: buyer.session).json["data"][0]
             #expect(cancelled["will_renew"].bool == false && cancelled["next_charge"] == .null)
             #expect(cancelled["until"].integer != nil)
@@ -76,6 +81,9 @@ struct CustomerPurchaseTests {
             let grace = try await server.get(path, as: buyer.session).json["data"][0]
             #expect(grace["payment_problem"].bool == true && grace["next_charge"] == .null)
             #expect(grace["entitlements"].array?.compactMap(\.string) == ["pro"])
+            let access = "/v1/customers/\(buyer.id)/entitlements"
+            let pro = try await server.get(access, as: buyer.session).json["data"][0]
+            #expect(pro["ground"].string == "grace" && pro["will_renew"] == .null)
             try await server.pass(days: 16)
             let retried = try await server.get(path, as: buyer.session).json["data"][0]
             #expect(retried["payment_problem"].bool == true)
@@ -153,6 +161,8 @@ struct CustomerPurchaseTests {
             #expect(
                 list[0]["next_charge"]["at"].integer == Shop.start + 365 * Self.day
             )
+            let access = try await shop.server.get("/v1/customers/\(id)/entitlements", as: session)
+            #expect(access.json["data"].array?.map { $0["will_renew"].bool } == [true, true])
         }
     }
 

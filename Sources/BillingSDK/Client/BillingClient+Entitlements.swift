@@ -190,7 +190,9 @@ extension API.Entitlement {
                 ground: EntitlementGround(rawValue: ground.rawValue),
                 // A purchase's key begins with its store.
                 store: purchase?.split(separator: "/").first.flatMap { PurchaseStore(word: $0) },
-                purchaseID: purchase
+                purchaseID: purchase,
+                willRenew: willRenew,
+                offer: offer.map { CustomerPurchase.OfferKind(rawValue: $0) }
             ),
             until: until
         )

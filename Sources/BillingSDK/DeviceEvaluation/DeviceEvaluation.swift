@@ -40,7 +40,10 @@ enum DeviceEvaluation {
                 lookupKey: key,
                 until: entitlement.until.map { Date(milliseconds: $0.milliseconds) },
                 ground: EntitlementGround(rawValue: entitlement.ground.rawValue),
-                store: .appStore
+                store: .appStore,
+                purchaseID: nil,
+                willRenew: entitlement.willRenew,
+                offer: entitlement.offer.map { CustomerPurchase.OfferKind(rawValue: $0.rawValue) }
             )
         }
     }

@@ -3,7 +3,7 @@ import Foundation
 /// Something that the customer may use.
 ///
 /// Two values are equal if they are the same entitlement; what is known about it beside that (``until``,
-/// ``ground``, ``store``, ``purchaseID``) may differ.
+/// ``ground``, ``willRenew`` and so on) may differ.
 public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
     /// The id of this entitlement of this customer.
     public let id: String
@@ -21,9 +21,16 @@ public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
     public let ground: EntitlementGround?
     /// Where it was bought; `nil` for what was not bought.
     public let store: PurchaseStore?
-    /// The ``CustomerPurchase/id`` of the purchase behind it, which says whether it renews and by which
-    /// offer it was bought; `nil` where it is not known, as of what the device evaluates itself.
+    /// The ``CustomerPurchase/id`` of the purchase behind it, which says the price and the date of the
+    /// next charge; `nil` where it is not known, as of what the device evaluates itself.
     public let purchaseID: String?
+    /// Whether it will be paid again by itself before access ends.
+    ///
+    /// `nil` where nothing ends, for what your staff gave, while a failed payment decides
+    /// (``hasPaymentProblem``), and where it is not known: just after a purchase, or of an older server.
+    public let willRenew: Bool?
+    /// The offer by which the present period was bought, such as a free trial; `nil` at the full price.
+    public let offer: CustomerPurchase.OfferKind?
 
     /// An entitlement from its parts, for previews and tests.
     public init(
@@ -33,7 +40,9 @@ public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
         until: Date?,
         ground: EntitlementGround?,
         store: PurchaseStore?,
-        purchaseID: String?
+        purchaseID: String?,
+        willRenew: Bool? = nil,
+        offer: CustomerPurchase.OfferKind? = nil
     ) {
         self.id = id
         self.feature = feature
@@ -42,6 +51,8 @@ public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
         self.ground = ground
         self.store = store
         self.purchaseID = purchaseID
+        self.willRenew = willRenew
+        self.offer = offer
     }
 
     /// An entitlement whose purchase is not known.

@@ -46,6 +46,12 @@
         public var store: String? { entitlement.store?.rawValue }
         /// The store's own page for managing it; `nil` where that is the customer portal.
         public var managementURL: URL? { entitlement.store?.managementURL }
+        /// Whether it will be paid again by itself before access ends, as a `BOOL`; `nil` where that is
+        /// not known, and where nothing ends.
+        public var willRenew: NSNumber? { entitlement.willRenew.map { NSNumber(value: $0) } }
+        /// The offer by which the present period was bought: `trial`, `introductory`, `promotional`,
+        /// `offer_code`, `win_back`; `nil` at the full price.
+        public var offer: String? { entitlement.offer?.rawValue }
         /// Whether a payment has failed and access goes on only for days of grace.
         public var hasPaymentProblem: Bool { entitlement.hasPaymentProblem }
     }

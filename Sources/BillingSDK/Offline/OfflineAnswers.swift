@@ -232,6 +232,8 @@ final class OfflineAnswers: Sendable {
             )
             let active = claims.active(at: instant).map { key in
                 let name = kept.names.first { $0.lookupKey == key }
+                // What was said of the period that ran then says nothing of what follows it.
+                let isAsSaid = name?.until.map { Date(milliseconds: instant) < $0 } ?? true
                 let (ground, until) = claims.span(of: key, at: instant)
                 return Entitlement(
                     id: name?.id ?? key,
@@ -240,7 +242,9 @@ final class OfflineAnswers: Sendable {
                     until: until.map { Date(milliseconds: $0) },
                     ground: ground.map { EntitlementGround(rawValue: $0.rawValue) },
                     store: name?.store,
-                    purchaseID: name?.purchaseID
+                    purchaseID: name?.purchaseID,
+                    willRenew: isAsSaid ? name?.willRenew : nil,
+                    offer: isAsSaid ? name?.offer : nil
                 )
             }
             let intervals = claims.entitlements.values.joined()

@@ -114,7 +114,7 @@ extension CustomerPurchase {
     }
 
     /// An offer by which a period was bought; new ones may come.
-    public struct OfferKind: RawRepresentable, Hashable, Sendable {
+    public struct OfferKind: RawRepresentable, Codable, Hashable, Sendable {
         /// The server's word.
         public let rawValue: String
         /// An offer by the server's word.

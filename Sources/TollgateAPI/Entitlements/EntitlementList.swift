@@ -14,6 +14,12 @@ extension API {
         public var ground: Ground
         /// The key of the purchase behind it; nil for a grant.
         public var purchase: String?
+        /// The offer by which the present period was bought: `trial`, `introductory`, `promotional`,
+        /// `offer_code`, `win_back`; nil at the full price and in events.
+        public var offer: String?
+        /// Whether it will be paid again by itself before access ends; nil where nothing ends, for a
+        /// grant, while a failed payment decides, and in events.
+        public var willRenew: Bool?
 
         public init(
             id: String,
@@ -22,7 +28,9 @@ extension API {
             since: Milliseconds,
             until: Milliseconds?,
             ground: Ground,
-            purchase: String?
+            purchase: String?,
+            offer: String? = nil,
+            willRenew: Bool? = nil
         ) {
             self.id = id
             self.lookupKey = lookupKey
@@ -31,11 +39,14 @@ extension API {
             self.until = until
             self.ground = ground
             self.purchase = purchase
+            self.offer = offer
+            self.willRenew = willRenew
         }
 
         private enum CodingKeys: String, CodingKey {
-            case id, feature, since, until, ground, purchase
+            case id, feature, since, until, ground, purchase, offer
             case lookupKey = "lookup_key"
+            case willRenew = "will_renew"
         }
 
         public func encode(to encoder: any Encoder) throws {
@@ -47,6 +58,8 @@ extension API {
             try container.encode(until, forKey: .until)
             try container.encode(ground, forKey: .ground)
             try container.encode(purchase, forKey: .purchase)
+            try container.encodeIfPresent(offer, forKey: .offer)
+            try container.encodeIfPresent(willRenew, forKey: .willRenew)
         }
     }
 

@@ -17,6 +17,12 @@ public struct AccessInterval: Hashable, Codable, Sendable {
     ///
     /// `nil`, not a date, where none is stated within them: older records keep their bytes.
     public var stop: Instant?
+    /// The offer by which it was bought.
+    ///
+    /// `nil` at the full price, and where none is known.
+    public var offer: OfferKind?
+    /// Whether it is a plan's of which the store has said nothing about renewal yet.
+    public var lacksRenewalTerms: Bool
 
     public init(
         product: StoreProduct,
@@ -24,7 +30,9 @@ public struct AccessInterval: Hashable, Codable, Sendable {
         until: Instant?,
         ground: Ground,
         evidence: String,
-        stop: Instant? = nil
+        stop: Instant? = nil,
+        offer: OfferKind? = nil,
+        lacksRenewalTerms: Bool = false
     ) {
         self.product = product
         self.since = since
@@ -32,6 +40,8 @@ public struct AccessInterval: Hashable, Codable, Sendable {
         self.ground = ground
         self.evidence = evidence
         self.stop = stop
+        self.offer = offer
+        self.lacksRenewalTerms = lacksRenewalTerms
     }
 
     /// Whether its end is still to be moved by the catalog of the day.

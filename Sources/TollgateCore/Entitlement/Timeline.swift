@@ -11,6 +11,9 @@ public struct Timeline: Hashable, Sendable {
         public var ground: Ground
         public var purchase: Purchase.Key
         public var evidence: String
+        public var offer: OfferKind?
+        /// Whether its purchase will be paid again by itself; `nil`: the store has not said.
+        public var renews: Bool?
 
         func contains(_ instant: Instant) -> Bool {
             since <= instant && until.map { instant < $0 } ?? true
@@ -35,7 +38,10 @@ public struct Timeline: Hashable, Sendable {
         entries = []
         var passes: [String: [(Purchase.Key, Pass)]] = [:]
         for (key, access) in access {
-            for interval in access.intervals { add(interval, of: key, in: catalog) }
+            let renews = access.renews
+            for interval in access.intervals {
+                add(interval, of: key, renews: renews, in: catalog)
+            }
             for pass in access.passes {
                 guard let product = catalog.product(pass.product, in: key.application) else {
                     continue
@@ -54,6 +60,7 @@ public struct Timeline: Hashable, Sendable {
     private mutating func add(
         _ interval: AccessInterval,
         of key: Purchase.Key,
+        renews: Bool?,
         in catalog: Catalog
     ) {
         var until = interval.until
@@ -72,7 +79,9 @@ public struct Timeline: Hashable, Sendable {
                     until: until,
                     ground: interval.ground,
                     purchase: key,
-                    evidence: interval.evidence
+                    evidence: interval.evidence,
+                    offer: interval.offer,
+                    renews: renews
                 )
             )
         }
@@ -101,7 +110,8 @@ public struct Timeline: Hashable, Sendable {
                         until: end,
                         ground: .payment,
                         purchase: key,
-                        evidence: pass.evidence
+                        evidence: pass.evidence,
+                        renews: false
                     )
                 )
             }
@@ -136,10 +146,11 @@ public struct Timeline: Hashable, Sendable {
         }
         let best = entries[chosen]
         // A period that is paid for ahead continues the one before it.
-        var until = best.until
+        var (until, renews) = (best.until, best.renews)
         for entry in entries where entry.ground == best.ground {
             guard let end = until, entry.since <= end else { continue }
             until = entry.until.map { max(end, $0) }
+            if until != end { renews = entry.renews }
         }
         // Access that went on without a gap counts from its first day.
         var since = best.since
@@ -153,7 +164,10 @@ public struct Timeline: Hashable, Sendable {
             until: until,
             ground: best.ground,
             purchase: best.purchase,
-            evidence: best.evidence
+            evidence: best.evidence,
+            offer: best.offer,
+            willRenew: until == nil || best.ground == .grant
+                || (best.ground == .grace && renews == false) ? nil : renews
         )
     }
 
@@ -193,4 +207,11 @@ public struct ActiveEntitlement: Hashable, Sendable {
     public var purchase: Purchase.Key
     /// The period or object of the purchase that it rests on.
     public var evidence: String
+    /// The offer by which the period was bought.
+    public var offer: OfferKind?
+    /// Whether it will be paid again by itself before access ends.
+    ///
+    /// `nil` where nothing ends or nothing was bought, where a failed payment decides, and until the
+    /// store has said.
+    public var willRenew: Bool?
 }

@@ -34,6 +34,12 @@ public struct PurchaseAccess: Hashable, Codable, Sendable {
         self.passes = passes
     }
 
+    /// Whether the purchase will be paid again by itself; `nil`: the store has not said.
+    var renews: Bool? {
+        if intervals.contains(where: { $0.ground == .renewal && $0.stop == nil }) { return true }
+        return intervals.first?.lacksRenewalTerms == true ? nil : false
+    }
+
     /// Takes in another part of the same purchase.
     ///
     /// Two names of one customer bring the same part twice, and a pass that is counted twice would

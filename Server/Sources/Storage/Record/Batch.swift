@@ -4,7 +4,7 @@ internal import TollgateCore
 /// The engine that derives rows from facts.
 ///
 /// A change that derives other bytes from the same journal must raise it.
-package let engineVersion: Int64 = 23
+package let engineVersion: Int64 = 24
 
 /// One transaction's work: items are joined and applied in order, in memory, and every row that
 /// changed is written once (RULES §12).

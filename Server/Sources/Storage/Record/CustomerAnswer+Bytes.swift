@@ -85,6 +85,29 @@ extension Ground {
     }
 }
 
+extension OfferKind {
+    fileprivate var number: UInt8 {
+        switch self {
+        case .trial: 1
+        case .introductory: 2
+        case .promotional: 3
+        case .offerCode: 4
+        case .winBack: 5
+        }
+    }
+
+    fileprivate init?(number: UInt8) {
+        switch number {
+        case 1: self = .trial
+        case 2: self = .introductory
+        case 3: self = .promotional
+        case 4: self = .offerCode
+        case 5: self = .winBack
+        default: return nil
+        }
+    }
+}
+
 private struct AnswerWriter {
     var bytes: [UInt8] = []
 
@@ -132,7 +155,10 @@ private struct AnswerWriter {
             write(interval.since)
             write(interval.until)
             let hasStop: UInt8 = interval.stop == nil ? 0 : 0x80
-            bytes.append(interval.ground.number | hasStop)
+            // From the lowest bit: the ground in three, whether terms lack, the offer in three.
+            let lacksTerms: UInt8 = interval.lacksRenewalTerms ? 0x08 : 0
+            let offer = (interval.offer?.number ?? 0) << 4
+            bytes.append(interval.ground.number | lacksTerms | offer | hasStop)
             write(interval.evidence)
             if let stop = interval.stop { write(stop) }
         }
@@ -245,14 +271,18 @@ private struct AnswerReader {
         let since = try instant()
         let until = try instantIfAny()
         let number = try byte()
-        guard let ground = Ground(number: number & 0x7F) else { throw corrupt }
+        guard let ground = Ground(number: number & 0x07) else { throw corrupt }
+        let offer = OfferKind(number: number >> 4 & 0x07)
+        guard offer != nil || number & 0x70 == 0 else { throw corrupt }
         return AccessInterval(
             product: product,
             since: since,
             until: until,
             ground: ground,
             evidence: try text(),
-            stop: number & 0x80 == 0 ? nil : try instant()
+            stop: number & 0x80 == 0 ? nil : try instant(),
+            offer: offer,
+            lacksRenewalTerms: number & 0x08 != 0
         )
     }
 

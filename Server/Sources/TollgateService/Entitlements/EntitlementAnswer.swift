@@ -70,6 +70,10 @@ public struct EntitlementAnswer: Sendable {
             text.add(quoted: entitlement.id)
             text.add(",\"lookup_key\":")
             text.add(quoted: entitlement.lookupKey)
+            if let offer = entitlement.offer {
+                text.add(",\"offer\":")
+                text.add(quoted: offer)
+            }
             text.add(",\"purchase\":")
             if let purchase = entitlement.purchase {
                 text.add(quoted: purchase)
@@ -80,6 +84,9 @@ public struct EntitlementAnswer: Sendable {
             text.add(entitlement.since)
             text.add(",\"until\":")
             if let until = entitlement.until { text.add(until) } else { text.add("null") }
+            if let willRenew = entitlement.willRenew {
+                text.add(willRenew ? ",\"will_renew\":true" : ",\"will_renew\":false")
+            }
             text.add("}")
         }
         text.add("],\"environment\":")

@@ -165,7 +165,9 @@ extension API.Entitlement {
             since: entitlement.since.milliseconds,
             until: entitlement.until?.milliseconds,
             ground: API.Ground(rawValue: entitlement.ground.rawValue),
-            purchase: entitlement.purchase.canonical
+            purchase: entitlement.purchase.canonical,
+            offer: entitlement.offer?.rawValue,
+            willRenew: entitlement.willRenew
         )
     }
 }

@@ -76,7 +76,7 @@ extension Letter {
         _ shown: PortalView.Purchase,
         at now: Instant
     ) -> Letter? {
-        guard shown.renews, record.presentOffer(at: now) == "trial" else { return nil }
+        guard shown.renews, record.presentOffer(at: now) == .trial else { return nil }
         let end: Instant
         switch shown.state {
         case .trial(let instant), .renews(let instant): end = instant

@@ -65,7 +65,7 @@ public struct CustomerPurchases: Sendable {
             entitlements: active.map(\.lookupKey),
             until: ends.contains(nil) ? nil : ends.compactMap { $0?.milliseconds }.max(),
             willRenew: shown.renews,
-            offer: active.isEmpty ? nil : record.presentOffer(at: now),
+            offer: active.isEmpty ? nil : record.presentOffer(at: now)?.rawValue,
             paymentProblem: hasProblem,
             managementURL: isPlan ? seller?.managementURL(of: record) : nil,
             // When a failed payment is tried again is the store's secret.
@@ -139,26 +139,12 @@ extension TollgateCore.Purchase {
     }
 
     /// The offer by which the present period was bought; `nil` at the full price.
-    ///
-    /// <https://developer.apple.com/documentation/appstoreserverapi/offertype>,
-    /// <https://developers.google.com/android-publisher/api-ref/rest/v3/purchases.subscriptionsv2>
-    func presentOffer(at now: Instant) -> String? {
-        if let subscription { return subscription.value.status == "trialing" ? "trial" : nil }
+    func presentOffer(at now: Instant) -> OfferKind? {
+        if let subscription { return subscription.value.offerKind }
         if let play = googlePlay?.subscription?.value {
-            let phases = play.items.compactMap(\.phase)
-            if phases.contains("freeTrial") { return "trial" }
-            return phases.contains("introductoryPrice") ? "introductory" : nil
+            let offers = play.items.compactMap(\.offerKind)
+            return offers.contains(.trial) ? .trial : offers.first
         }
-        guard let period = effectivePeriods.last(where: { $0.period.start <= now })?.period else {
-            return nil
-        }
-        if period.discount == "FREE_TRIAL" { return "trial" }
-        switch period.offerType {
-        case 1: return "introductory"
-        case 2: return "promotional"
-        case 3: return "offer_code"
-        case 4: return "win_back"
-        default: return nil
-        }
+        return effectivePeriods.last { $0.period.start <= now }?.period.offerKind
     }
 }

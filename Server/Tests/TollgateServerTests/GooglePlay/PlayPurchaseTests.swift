@@ -87,6 +87,9 @@ struct PlayPurchaseTests {
                 let path = "/v1/customers/\(customer)/purchases?environment=production"
                 let plan = try await world.server.get(path).json["data"][0]
                 #expect(plan["will_renew"].bool == true && plan["next_charge"] != .null)
+                let access = "/v1/customers/\(customer)/entitlements?environment=production"
+                let pro = try await world.server.get(access).json["data"][0]
+                #expect(pro["will_renew"].bool == true && pro["offer"] == .null)
             }
             #expect(try await world.entitlements(of: anna).isEmpty)
             let path = "/v1/customers/\(anna)/purchases?environment=production"

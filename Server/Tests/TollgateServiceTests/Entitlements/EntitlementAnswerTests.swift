@@ -32,7 +32,19 @@ struct EntitlementAnswerTests {
                     since: 5,
                     until: .max,
                     ground: .renewal,
-                    purchase: "app_store/sandbox/com.example.app/\(name)"
+                    purchase: "app_store/sandbox/com.example.app/\(name)",
+                    offer: name,
+                    willRenew: true
+                ),
+                API.Entitlement(
+                    id: "ent_ended",
+                    lookupKey: "ended",
+                    feature: "Ended",
+                    since: 5,
+                    until: 7,
+                    ground: .payment,
+                    purchase: nil,
+                    willRenew: false
                 ),
             ],
             environment: .sandbox,

@@ -30,7 +30,8 @@ struct AccessBeyondPeriods {
                 since: since,
                 until: until,
                 ground: ground,
-                evidence: evidence
+                evidence: evidence,
+                offer: last.period.offerKind
             )
         }
         var intervals: [AccessInterval] = []
@@ -155,7 +156,8 @@ struct AccessBeyondPeriods {
                     since: older.newest.stated.instant,
                     until: end,
                     ground: older.period.isFamilyShared ? .family : .payment,
-                    evidence: older.period.transactionID
+                    evidence: older.period.transactionID,
+                    offer: older.period.offerKind
                 )
             }
         }

@@ -85,7 +85,9 @@ extension AppStoreRecord {
             since: record.period.start,
             until: end(of: record, in: ordered),
             ground: record.period.isFamilyShared ? .family : .payment,
-            evidence: record.period.transactionID
+            evidence: record.period.transactionID,
+            offer: record.period.offerKind,
+            lacksRenewalTerms: renewal == nil && record.period.kind == .autoRenewable
         )
     }
 

@@ -65,7 +65,8 @@ extension GooglePlayRecord {
                 since: since,
                 until: until,
                 ground: ground,
-                evidence: item.order ?? item.product
+                evidence: item.order ?? item.product,
+                offer: item.offerKind
             )
         }
         let end = subscription.isEntitling ? expiry : min(expiry, read.stated.instant)

@@ -76,7 +76,8 @@ extension StripeRecord {
                 until: until,
                 ground: ground,
                 evidence: item.id,
-                stop: stop
+                stop: stop,
+                offer: subscription.offerKind
             )
         }
         let isCut = end < item.end
