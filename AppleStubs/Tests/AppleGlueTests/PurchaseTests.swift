@@ -49,6 +49,37 @@ extension OnePhone {
             #expect(store.lastOptions == [.appAccountToken(FakeServer.token(of: "cus_ada"))])
         }
 
+        @Test func anAccountTokenOfTheAppsIsRefusedBeforeAnythingIsAsked() async throws {
+            let app = await launched()
+            let (product, scene) = (Product(_stub: "monthly"), UIWindowScene())
+            let options: Set<Product.PurchaseOption> = [.quantity(2), .appAccountToken(UUID())]
+            let refused = [
+                await error { try await app.billing.purchase(product, options: options) },
+                await error {
+                    try await app.billing.purchase(product, confirmIn: scene, options: options)
+                },
+            ]
+            #expect(refused.map { $0?.name } == ["invalidConfiguration", "invalidConfiguration"])
+            #expect(app.server.world.withLock { $0.prepared.isEmpty })
+            #expect(store.lastOptions.isEmpty && store._sheets.isEmpty)
+        }
+
+        @Test func otherOptionsOfTheAppsReachTheAppStore() async throws {
+            let app = await launched()
+            // It holds a UUID, too.
+            let offer = Product.PurchaseOption.promotionalOffer(
+                offerID: "come_back",
+                keyID: "key",
+                nonce: UUID(),
+                signature: Data([1]),
+                timestamp: 1
+            )
+            let options: Set<Product.PurchaseOption> = [.quantity(2), offer]
+            _ = try await app.billing.purchase(Product(_stub: "monthly"), options: options)
+            let token = FakeServer.token(of: "cus_ada")
+            #expect(store.lastOptions == options.union([.appAccountToken(token)]))
+        }
+
         @Test func whatTheCustomerHasAlreadyIsNotSoldAgain() async throws {
             let app = await launched()
             app.server.mood(.answers(409, .alreadyActive), on: .appStorePurchases)

@@ -50,11 +50,12 @@
         /// at the App Store, or that the customer has the product already.
         /// - Parameters:
         ///   - product: what to buy.
-        ///   - options: further options of StoreKit, without an account token.
+        ///   - options: further options of StoreKit. An account token is refused: it is the server's.
         /// - Returns: ``AppStorePurchase/awaitingServer(_:)`` with ``BillingSDKError/unauthenticated``
         ///   where nobody is signed in and the app sells to visitors: it waits for a sign-in.
         /// - Throws: ``BillingSDKError/unauthenticated`` where nobody is signed in, unless
         ///   ``BillingSDK/Configuration/allowsPurchasesBeforeSignIn`` is set;
+        ///   ``BillingSDKError/invalidConfiguration(_:)`` where `options` hold an account token;
         ///   ``BillingSDKError/requestRefused(status:code:message:)`` with code `already_active` where
         ///   the customer has it; ``BillingSDKError/notFound(_:)`` where the catalog lacks it;
         ///   ``BillingSDKError/networkUnavailable(_:)`` and
@@ -76,10 +77,9 @@
             _ product: Product,
             _ options: Set<Product.PurchaseOption>
         ) async throws -> ChargedPurchase {
-            let token = try await PurchasePreparation(client: client).accountToken(for: product.id)
-            return try await settle(
-                product.purchase(options: options.union([.appAccountToken(token)]))
-            )
+            let options = try await PurchasePreparation(client: client)
+                .options(for: product, beside: options)
+            return try await settle(product.purchase(options: options))
         }
 
         /// The same purchase; the token is the server's, and `appAccountToken` is not used.

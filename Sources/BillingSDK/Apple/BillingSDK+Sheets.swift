@@ -19,7 +19,7 @@
         /// - Parameters:
         ///   - product: what to buy.
         ///   - scene: where the customer is asked.
-        ///   - options: further options of StoreKit, without an account token.
+        ///   - options: further options of StoreKit. An account token is refused: it is the server's.
         /// - Throws: as ``purchase(_:options:)``.
         @available(iOS 17, *)
         @MainActor
@@ -28,13 +28,9 @@
             confirmIn scene: UIWindowScene,
             options: Set<Product.PurchaseOption> = []
         ) async throws -> AppStorePurchase {
-            let token = try await PurchasePreparation(client: client).accountToken(for: product.id)
-            return try await complete(
-                product.purchase(
-                    confirmIn: scene,
-                    options: options.union([.appAccountToken(token)])
-                )
-            )
+            let options = try await PurchasePreparation(client: client)
+                .options(for: product, beside: options)
+            return try await complete(product.purchase(confirmIn: scene, options: options))
         }
 
         /// Shows Apple's sheet for managing subscriptions; entitlements are refreshed when it closes.
