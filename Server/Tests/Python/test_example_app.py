@@ -1,7 +1,7 @@
 """The sample app and its backend against the running sandbox: `tollgate demo`, Examples/Backend, and the
 app's own screens and logic, rendered on stand-ins by AppleStubs' ExampleDriver.
 
-TOLLGATE_BIN names the server. The driver is built with the tests of AppleStubs.
+TOLLGATE_BIN names the server. `make test` builds the driver before.
 """
 
 import contextlib
@@ -87,8 +87,7 @@ class App:
     """The sample app in a process of its own."""
 
     def __init__(self, tollgate, backend):
-        if not DRIVER.exists():
-            pytest.skip("the sample app is not built: swift build --package-path AppleStubs")
+        assert DRIVER.exists(), "build the app: bash scripts/swift.sh build --package-path AppleStubs"
         environment = {k: v for k, v in os.environ.items() if not k.startswith("BILLING_")}
         self.process = subprocess.Popen(
             [DRIVER, tollgate, "pk_test_demo", backend], stdin=subprocess.PIPE,

@@ -2,7 +2,7 @@
 stand-ins: light and dark, the usual type and the largest, German, and from right to left.
 
 Apple's system lays views out, so this shows words, colours and sizes, and no more. With
-`TOLLGATE_PICTURES=1` pictures go to `output/screenshots/`. ViewPictures is built with the tests of AppleStubs.
+`TOLLGATE_PICTURES=1` pictures go to `output/screenshots/`. `make test` builds ViewPictures before.
 """
 
 import os
@@ -26,8 +26,7 @@ LOOKS = ["light", "dark", "light-largest", "dark-largest", "german-largest", "ri
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    if not PROGRAM.exists():
-        pytest.skip("the views are not built: swift build --package-path AppleStubs")
+    assert PROGRAM.exists(), "build the views: bash scripts/swift.sh build --package-path AppleStubs"
     folder = tmp_path_factory.mktemp("views")
     environment = {k: v for k, v in os.environ.items() if not k.startswith("BILLING_")}
     subprocess.run([PROGRAM, folder], check=True, timeout=120, env=environment)

@@ -1,5 +1,6 @@
 """The guides for other frameworks: every request and answer is one of the API's, and every call of the
-SDK is in its reviewed public API. Their Kotlin is parsed; nothing of them is compiled.
+SDK is in its reviewed public API. Their Kotlin is parsed. scripts/apple-typecheck.sh compiles Flutter's
+Swift, and test_objective_c_guides.py holds the Objective-C to the SDK's classes.
 """
 
 import json
@@ -123,6 +124,22 @@ def test_every_member_of_the_sdk_is_in_its_public_api(page):
         for member in re.findall(r"`([^`]+)`", row.split("|")[2]):
             name = re.sub(r"^(?:TGBilling|BillingSDK)\(", "init(", member)
             assert f".{name}:" in SDK, f"{page}: {member}"
+
+
+def test_flutters_channel_has_the_names_of_its_table():
+    text = (ROOT / "docs/flutter.md").read_text()
+    table = {name: set(arguments.split(", ")) if arguments else set() for name, arguments in
+             re.findall(r"^\| `(\w+)(?: \{([\w, ]+)\})?` \|", text, re.M)}
+    (swift,), (dart,) = fences("flutter", "swift"), fences("flutter", "dart")
+    handled = set(re.findall(r'case "(\w+)":', swift))
+    assert handled and handled <= table.keys()
+    assert set(re.findall(r'arguments\["(\w+)"\]', swift)) <= table["hasEntitlement"]
+    for name, arguments in re.findall(r"invokeMethod<\w+>\('(\w+)', \{(.*?)\}\)", dart):
+        assert set(re.findall(r"'(\w+)':", arguments)) == table[name]
+    # The backend's answer, as BillingSDK decodes it.
+    (session,) = re.findall(r"// \{([\w, ]+)\}, or null", dart)
+    for key in session.split(", "):
+        assert f"UBCustomerSessionDetails.{key}: " in SDK
 
 
 def test_a_stranger_in_a_body_is_noticed():
