@@ -53,6 +53,37 @@ struct AnswerReadingTests {
         #expect(throws: StorageError.self) { try CustomerAnswer(reading: answer.bytes + [0]) }
     }
 
+    @Test("Another offer or unknown terms are the same access, another end is not")
+    func sameAccess() {
+        func bytes(
+            until day: Int64 = 1,
+            _ offer: OfferKind? = nil,
+            lacksTerms: Bool = false
+        ) -> [UInt8] {
+            let interval = AccessInterval(
+                product: StoreProduct(.appStore, "monthly"),
+                since: Instant(milliseconds: 0),
+                until: Instant(milliseconds: day),
+                ground: .payment,
+                evidence: "e",
+                offer: offer,
+                lacksRenewalTerms: lacksTerms
+            )
+            let key = Purchase.Key(
+                store: .appStore,
+                environment: .sandbox,
+                application: "com.example.app",
+                id: "1"
+            )
+            let access = PurchaseAccess(intervals: [interval])
+            return CustomerAnswer(holdings: [.init(purchase: key, access: access)]).bytes
+        }
+        #expect(bytes() != bytes(.trial))
+        #expect(CustomerAnswer.giveSameAccess(bytes(), bytes(.trial, lacksTerms: true)))
+        #expect(!CustomerAnswer.giveSameAccess(bytes(), bytes(until: 2)))
+        #expect(!CustomerAnswer.giveSameAccess(bytes(), CustomerAnswer.erasedBytes))
+    }
+
     @Test("Damaged bytes are refused, never trapped on", arguments: UInt64(1)...200)
     func damaged(_ seed: UInt64) throws {
         var random = SplitMix64(seed: seed)

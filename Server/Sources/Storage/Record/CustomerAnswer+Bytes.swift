@@ -38,6 +38,32 @@ extension CustomerAnswer {
     }
 }
 
+extension CustomerAnswer {
+    /// Whether two answers let the customer in at the same times, for the same reasons.
+    ///
+    /// What is only shown to the customer may differ: nobody's backend has to hear of that.
+    static func giveSameAccess(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+        guard one != other else { return true }
+        guard let one = try? CustomerAnswer(reading: one),
+            let other = try? CustomerAnswer(reading: other)
+        else { return false }
+        return one.withoutWhatIsShown == other.withoutWhatIsShown
+    }
+
+    private var withoutWhatIsShown: CustomerAnswer {
+        CustomerAnswer(
+            holdings: holdings.map { holding in
+                var holding = holding
+                for index in holding.access.intervals.indices {
+                    holding.access.intervals[index].offer = nil
+                    holding.access.intervals[index].lacksRenewalTerms = false
+                }
+                return holding
+            }
+        )
+    }
+}
+
 /// The enumerations as they are kept: numbers that never change.
 extension Store {
     fileprivate var number: UInt8 {

@@ -425,7 +425,8 @@ public struct EngineUpgrade: Sendable {
         let said = try row.optionalBytes(7) ?? []
         let coins = try balance - (row.optionalInt64(6) ?? 0)
         let nothing = CustomerAnswer().bytes
-        let isOther = answer != (said.isEmpty ? nothing : said) || coins != 0
+        let isOther =
+            !CustomerAnswer.giveSameAccess(answer, said.isEmpty ? nothing : said) || coins != 0
         let sequence = max(fresh, isOther ? old + 1 : old)
         if isOther {
             report.changed += 1
