@@ -1,6 +1,6 @@
 import Foundation
 
-/// What this app's customer may use, from whichever store took the money.
+/// The purchases and entitlements of this app's customer, from all stores.
 ///
 /// Create one per app, tell it how to get a customer session, and ask. Every method may be called
 /// from any thread, at any time and concurrently; concurrent calls share their requests.
@@ -71,7 +71,7 @@ public final class BillingSDK: Sendable {
 
     // MARK: - Entitlements
 
-    /// Whether the customer may use the feature with this lookup key now.
+    /// Returns `true` if the customer may use the feature with this lookup key now.
     ///
     /// - Parameters:
     ///   - lookupKey: the entitlement's key in the catalog.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why the SDK has no answer.
+/// The reason why the SDK has no answer.
 ///
 /// A call whose task is cancelled may throw `CancellationError` instead. Cancelling ends only the waiting
 /// of that caller: requests that others share, and transactions on their way to the server, go on.

@@ -9,7 +9,7 @@ public struct AppStoreRefusal: Hashable, Identifiable, Sendable {
     public let id: UInt64
     /// The App Store product's id.
     public let productID: String?
-    /// How the app came by it.
+    /// The way in which the app got the transaction.
     public let mode: AppStoreSubmission.Mode
     /// The HTTP status of the refusal.
     public let status: Int
@@ -54,8 +54,8 @@ extension BillingSDK {
     /// Calls `listener` once with each transaction that the server refuses for good and that no call
     /// of the app's returns, on no particular thread.
     ///
-    /// Refusals of before the first listener are told to it. A renewal of another customer's purchase
-    /// is no refusal to be told. Purchases and restores tell theirs where they were called.
+    /// The first listener also gets earlier refusals. A renewal of another customer's purchase
+    /// is not reported. Purchases and restores report their refusals to their callers.
     public func onAppStoreRefusal(_ listener: @escaping @Sendable (AppStoreRefusal) -> Void) {
         client.refusals.add(listener)
     }

@@ -1,19 +1,19 @@
 import Foundation
 
-/// What the server made of a transaction that the App Store signed.
+/// The server's result for a transaction that the App Store signed.
 public struct AppStoreSubmission: Hashable, Sendable {
-    /// How the app came by a transaction; decides whether it may claim the purchase.
+    /// The way in which the app got a transaction; it decides whether the app may claim the purchase.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
         /// The customer has just bought it.
         case purchased
         /// The customer asked to restore.
         case restored
-        /// StoreKit showed it; claims only what nobody owns.
+        /// StoreKit showed it; claims only a purchase without an owner.
         case observed
     }
 
-    /// Whether the server had not seen it before.
+    /// `true` if the server had not seen it before.
     public let isNew: Bool
-    /// Who holds the purchase now; nil if nobody does.
+    /// The present owner of the purchase; `nil` without one.
     public let customer: String?
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// One purchase that the Apple account has, and what the server said when it was restored.
 public struct RestoredPurchase: Identifiable, Sendable {
-    /// What the server said.
+    /// The server's result.
     public enum Outcome: Sendable {
         /// The server has it.
         case taken(AppStoreSubmission)
@@ -16,10 +16,10 @@ public struct RestoredPurchase: Identifiable, Sendable {
     public let id: UInt64
     /// The App Store product's id.
     public let productID: String?
-    /// What the server said.
+    /// The server's result.
     public let outcome: Outcome
 
-    /// Whether the server has it.
+    /// `true` if the server has it.
     public var isTaken: Bool {
         if case .taken = outcome { true } else { false }
     }

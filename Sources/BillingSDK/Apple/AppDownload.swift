@@ -4,12 +4,12 @@
 
     /// When and as which version this Apple account got the app, as the App Store signed it.
     ///
-    /// With it an app that used to be paid for lets in who paid then.
+    /// A formerly paid app can give access to customers who paid for it then.
     public struct AppDownload: Hashable, Sendable {
         /// The version that was got first: `CFBundleShortVersionString` on macOS, `CFBundleVersion`
         /// elsewhere.
         public let originalAppVersion: String
-        /// When it was got first.
+        /// The time of the first download.
         public let originalPurchaseDate: Date
         /// StoreKit's `jwsRepresentation`, for your own backend to verify.
         public let signedTransaction: String
@@ -17,7 +17,7 @@
 
     @available(iOS 16, macOS 13, macCatalyst 16, *)
     extension BillingSDK {
-        /// How this Apple account came by the app.
+        /// Returns how this Apple account got the app.
         ///
         /// StoreKit keeps the answer and asks the App Store where it has none.
         /// <https://developer.apple.com/documentation/storekit/apptransaction/shared>

@@ -7,7 +7,7 @@
     /// offer.
     @available(iOS 16, *)
     public struct AppStoreMessage: Sendable {
-        /// Why the App Store has something to say; new reasons may come.
+        /// The reason for a message of the App Store; new reasons may come.
         public struct Reason: RawRepresentable, Hashable, Sendable {
             /// StoreKit's number.
             public let rawValue: Int
@@ -23,7 +23,7 @@
         }
 
         private let message: Message
-        /// Why it is there.
+        /// The reason for the message.
         public var reason: Reason { Reason(rawValue: message.reason.rawValue) }
 
         init(_ message: Message) { self.message = message }

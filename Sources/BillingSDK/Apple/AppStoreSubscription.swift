@@ -4,7 +4,7 @@
 
     /// A subscription as StoreKit shows it on this device, for screens about it; never for access.
     public struct AppStoreSubscription: Hashable, Sendable {
-        /// How it stands, in the App Store's words.
+        /// The state, in the App Store's words.
         public enum State: String, Hashable, Sendable, CaseIterable {
             /// Paid and running.
             case subscribed
@@ -20,17 +20,17 @@
             case unknown
         }
 
-        /// How it stands.
+        /// The state.
         public let state: State
         /// The product that is subscribed to.
         public let productID: String
         /// The end of the paid period, by the App Store's clock.
         public let expirationDate: Date?
-        /// Whether it renews then.
+        /// `true` if it renews then.
         public let willAutoRenew: Bool
         /// The product that it renews to.
         public let nextProductID: String?
-        /// How long the grace period lasts, if it is in one.
+        /// The end of the grace period, if it is in one.
         public let gracePeriodExpirationDate: Date?
         /// The kind of offer by which the current period was bought; `nil` at the full price.
         public let offer: Offer?
@@ -49,7 +49,7 @@
             case unknown
         }
 
-        /// Whether a payment fails; lead the customer to ``PurchaseStore/managementURL``.
+        /// `true` if a payment fails; lead the customer to ``PurchaseStore/managementURL``.
         public var hasPaymentProblem: Bool {
             state == .inBillingRetry || state == .inGracePeriod
         }

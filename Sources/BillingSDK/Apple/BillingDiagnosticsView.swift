@@ -1,7 +1,7 @@
 #if canImport(SwiftUI)
     import SwiftUI
 
-    /// What the SDK knows, for the app's developers; in English, and not meant for customers.
+    /// The SDK's state, for the app's developers; in English, and not meant for customers.
     public struct BillingDiagnosticsView: View {
         private let billing: BillingSDK
         @State private var looks = 0

@@ -2,7 +2,7 @@
     import Foundation
     import StoreKit
 
-    /// How a purchase in the App Store went.
+    /// The result of a purchase in the App Store.
     public enum AppStorePurchase: Sendable {
         /// Bought, and the server has it.
         case purchased(AppStoreSubmission)
@@ -31,7 +31,7 @@
     }
 
     extension BillingSDK {
-        /// Whether this device may buy at all; false under parental controls.
+        /// `true` if this device may buy at all; false under parental controls.
         public static var canMakePayments: Bool { AppStore.canMakePayments }
 
         /// The App Store's products with these ids, in the order of `ids`; unknown ids are left out.

@@ -3,9 +3,9 @@
     import StoreKit
     import UIKit
 
-    /// How the customer left Apple's sheet for a refund.
+    /// The result of Apple's sheet for a refund.
     public enum RefundRequest: String, Hashable, Sendable, CaseIterable {
-        /// Asked for; Apple decides, and the server hears of it.
+        /// Requested; Apple decides, and notifies the server.
         case requested
         /// The customer turned back.
         case cancelled

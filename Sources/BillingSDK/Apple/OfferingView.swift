@@ -16,7 +16,7 @@
         private let theme: OfferingTheme
         private let onPurchase: (@MainActor () -> Void)?
 
-        /// What the customer sees at a place of the app.
+        /// The customer's offering at a place of the app.
         ///
         /// - Parameters:
         ///   - placement: the placement's id in the catalog.

@@ -16,7 +16,7 @@
         /// A banner about the purchases of the customer who is signed in.
         public init(billing: BillingSDK) { self.billing = billing }
 
-        /// What is wrong and a button, or nothing.
+        /// The problem and a button, or nothing.
         public var body: some View {
             // A stack, so that it listens while there is nothing to be seen.
             VStack {

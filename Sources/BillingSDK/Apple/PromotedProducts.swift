@@ -6,7 +6,7 @@
 
     /// A product that the app promotes on its page in the App Store, as this device shows it.
     public struct PromotedProduct: Hashable, Sendable, Identifiable {
-        /// Whether it is seen.
+        /// The visibility.
         public enum Visibility: String, Hashable, Sendable, CaseIterable {
             /// As App Store Connect says.
             case appStoreConnectDefault
@@ -18,7 +18,7 @@
 
         /// The App Store product's id.
         public let id: String
-        /// Whether it is seen.
+        /// The visibility.
         public let visibility: Visibility
 
         /// A promoted product from its parts.

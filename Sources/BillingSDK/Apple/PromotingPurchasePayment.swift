@@ -5,7 +5,7 @@
     /// A payment that StoreKit 1 offered, begun on the app's page in the App Store.
     @available(iOS, deprecated: 18, message: "StoreKit 1; use receivePurchaseIntents().")
     public struct PromotingPurchasePayment {
-        /// What is to be bought.
+        /// The product to buy.
         public let product: SKProduct
         /// Exactly the payment that StoreKit gave; in this process no other may be queued for it.
         public let payment: SKPayment

@@ -23,13 +23,13 @@ public final class BuyButton: Identifiable, Sendable {
         public let appStoreProductID: String?
         /// `month`, `year` and so on between payments; nil if it is paid once.
         public let interval: String?
-        /// How many intervals lie between payments: 3 and `month` is a quarter; nil: one.
+        /// The number of intervals between payments: 3 with `month` is a quarter; `nil` is 1.
         public let intervalCount: Int?
     }
 
     /// `buy_btn_…`.
     public let id: String
-    /// Whether it can be bought now.
+    /// `true` if it can be bought now.
     public let active: Bool
     /// The label from the catalog; nil: the app's own.
     public let callToAction: String?

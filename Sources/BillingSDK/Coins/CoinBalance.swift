@@ -4,9 +4,9 @@ import Foundation
 public struct CoinBalance: Hashable, Sendable {
     /// Credited less spent and clawed back; negative if coins that were spent got refunded.
     public let balance: Int64
-    /// How many can be spent now; never negative.
+    /// The coins that can be spent now; never negative.
     public let spendable: Int64
-    /// How many are owed before any can be spent again; never negative.
+    /// The coins that are owed before any can be spent again; never negative.
     public let debt: Int64
 
     /// A balance from its parts, for previews and tests.

@@ -23,12 +23,12 @@ extension BillingSDK {
         /// `Application Support/BillingSDK/` with the app's bundle id. An app and its extensions share
         /// one folder only if both are given it, in an app group.
         public var cacheDirectory: URL?
-        /// Whether the SDK takes App Store transactions to the server and finishes them by itself.
+        /// `true` if the SDK takes App Store transactions to the server and finishes them by itself.
         ///
         /// Set it to false while the app has StoreKit code of its own that finishes transactions.
         public var handlesAppStoreTransactions = true
 
-        /// Whether `purchase(_:options:)` also sells in the App Store while nobody is signed in.
+        /// `true` if `purchase(_:options:)` also sells in the App Store while nobody is signed in.
         ///
         /// What was bought then bears an account token of the SDK's own. The server knows it, and it belongs
         /// to nobody until the next sign-in on this device, whose customer gets it; on another device, to

@@ -6,7 +6,7 @@ public struct TermsDocument: Codable, Hashable, Identifiable, Sendable {
     public let id: String
     /// The version to be accepted.
     public let version: String
-    /// Where it can be read; nil where the app has it.
+    /// The address of the text; `nil` if the app has it.
     public let url: URL?
 
     /// A document from its parts, for previews and tests.
@@ -22,7 +22,7 @@ public struct TermsDocument: Codable, Hashable, Identifiable, Sendable {
     public static let subscriptionTerms = "subscription_terms"
 }
 
-/// What the customer has agreed to, by the server's record, and what is asked of them today.
+/// The customer's consents by the server's record, and those that are needed today.
 public struct Consents: Codable, Hashable, Sendable {
     /// One document that was accepted in one version.
     public struct Acceptance: Codable, Hashable, Sendable {
@@ -71,11 +71,11 @@ public struct Consents: Codable, Hashable, Sendable {
     public let statedAge: Int?
     /// The age in years that the customer says not to have reached; nil where they named no upper age.
     public let statedAgeBelow: Int?
-    /// When the age was stated, by the server's clock; an answer ages, so ask again after a year.
+    /// The time at which the age was stated, by the server's clock; ask again after a year.
     public let ageStatedAt: Date?
-    /// How the age was declared; nil where that is unknown.
+    /// The way in which the age was declared; `nil` if unknown.
     public let ageDeclaration: AgeDeclaration?
-    /// When a parent or guardian agreed, by the server's clock; nil where none did, or they withdrew it.
+    /// The time at which a parent or guardian agreed, by the server's clock; `nil` without a consent.
     public let parentalConsentGivenAt: Date?
     /// The documents that must be accepted today.
     public let requiredTerms: [TermsDocument]
@@ -147,7 +147,7 @@ public struct Consents: Codable, Hashable, Sendable {
         }
     }
 
-    /// Whether an age is asked for and none that suffices was stated.
+    /// `true` if an age is asked for and none that suffices was stated.
     public var isAgeMissing: Bool {
         guard let statedAge else { return minimumAge != nil || parentalConsentBelow != nil }
         return minimumAge.map { statedAge < $0 } ?? false
@@ -173,7 +173,7 @@ public struct Consents: Codable, Hashable, Sendable {
         return askedAges.last { $0 <= statedAge }
     }
 
-    /// Whether a parent or guardian has yet to agree; a customer who may be younger than
+    /// `true` if a parent or guardian has yet to agree; a customer who may be younger than
     /// ``parentalConsentBelow`` counts as younger.
     public var isParentalConsentMissing: Bool {
         guard let parentalConsentBelow, let statedAge else { return false }

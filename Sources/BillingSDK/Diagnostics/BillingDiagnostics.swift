@@ -1,33 +1,33 @@
 import Foundation
 internal import TollgateAPI
 
-/// What the SDK knows at one moment, for developers; nothing in it is personal.
+/// The SDK's state at one moment, for developers; it holds no personal data.
 public struct BillingDiagnostics: Hashable, Sendable {
     /// The server's address, or what is wrong with it.
     public let server: String
-    /// Whether the publishable key is a test key.
+    /// `true` if the publishable key is a test key.
     public let isTestMode: Bool
-    /// Whether somebody is known to be signed in.
+    /// `true` if somebody is known to be signed in.
     public let isSignedIn: Bool
     /// The lookup keys of the last answer, and when it was given, by the device's clock; `nil` where the
     /// server has not answered since launch.
     public let lastAnswer: LastAnswer?
-    /// Whether signed answers can be verified here, and so trusted offline.
+    /// `true` if signed answers can be verified here, and so trusted offline.
     public let canVerifyAnswers: Bool
-    /// How many transactions wait for the server.
+    /// The number of transactions that wait for the server.
     public let waitingTransactions: Int
     /// How many purchases are in ``BillingSDK/BillingSDK/purchaseInbox``.
     public let pendingPurchases: Int
     /// The last warnings and errors, oldest first, 20 at most.
     public let problems: [BillingLogEntry]
 
-    /// What the server said last.
+    /// The server's last answer.
     public struct LastAnswer: Hashable, Sendable {
         /// The keys that were active.
         public let lookupKeys: [String]
-        /// When it was asked for.
+        /// The time of the request.
         public let takenAt: Date
-        /// Whether it is still given without asking.
+        /// `true` if it is still given without asking.
         public let isFresh: Bool
     }
 }
@@ -54,7 +54,7 @@ extension BillingDiagnostics {
 }
 
 extension BillingSDK {
-    /// What the SDK knows now, for a screen of the app's developers or a report to support.
+    /// The SDK's present state, for a screen for developers or a report to support.
     public func diagnostics() -> BillingDiagnostics {
         BillingDiagnostics(of: client)
     }

@@ -6,15 +6,15 @@ import Foundation
 
 /// One line of the SDK's log; it never holds a key, a secret, or an id of a customer or purchase.
 public struct BillingLogEntry: Hashable, Sendable {
-    /// How much it matters.
+    /// The level of importance.
     public enum Level: Int, Comparable, Hashable, Sendable, CaseIterable {
         /// Each request and its answer.
         case debug
-        /// What changes: a sign-in, a purchase that the server has.
+        /// A change: a sign-in, a purchase that the server has.
         case info
-        /// What is tried again, or answered without the server.
+        /// A retry, or an answer without the server.
         case warning
-        /// What somebody has to look at: a refusal for good, a mistake in the configuration.
+        /// A problem for people: a final refusal, a mistake in the configuration.
         case error
 
         /// Less important levels come first.
@@ -23,7 +23,7 @@ public struct BillingLogEntry: Hashable, Sendable {
 
     /// By the device's clock.
     public let date: Date
-    /// How much it matters.
+    /// The level of importance.
     public let level: Level
     /// A sentence in English, for developers.
     public let message: String

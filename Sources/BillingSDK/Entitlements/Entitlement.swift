@@ -17,9 +17,9 @@ public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
     /// Of a plan that renews it moves with each renewal. Days of grace and the time that a late notice of
     /// a renewal is waited for are in it.
     public let until: Date?
-    /// Why access is given; `nil` where nothing but the name is known.
+    /// The reason for the access; `nil` if only the name is known.
     public let ground: EntitlementGround?
-    /// Where it was bought; `nil` for what was not bought.
+    /// The store of the purchase; `nil` if nothing was bought.
     public let store: PurchaseStore?
     /// The ``CustomerPurchase/id`` of the purchase behind it, which says the price and the date of the
     /// next charge; `nil` where it is not known, as of what the device evaluates itself.
@@ -87,11 +87,11 @@ public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
         )
     }
 
-    /// Whether a payment has failed and access goes on only for days of grace: tell the customer, and
+    /// `true` if a payment has failed and access goes on only for days of grace: tell the customer, and
     /// lead them to ``PurchaseStore/managementURL`` or the customer portal.
     public var hasPaymentProblem: Bool { ground == .grace }
 
-    /// Whether both are the same entitlement.
+    /// Returns `true` if both are the same entitlement.
     public static func == (one: Entitlement, other: Entitlement) -> Bool {
         one.id == other.id && one.feature == other.feature && one.lookupKey == other.lookupKey
     }
@@ -104,7 +104,7 @@ public struct Entitlement: Codable, Hashable, Identifiable, Sendable {
     }
 }
 
-/// Why access is given; new grounds may come.
+/// The reason for access; new grounds may come.
 public struct EntitlementGround: RawRepresentable, Codable, Hashable, Sendable {
     /// The server's word.
     public let rawValue: String
@@ -125,7 +125,7 @@ public struct EntitlementGround: RawRepresentable, Codable, Hashable, Sendable {
     public static let grant = Self(rawValue: "grant")
 }
 
-/// Where something was bought; new stores may come.
+/// The store of a purchase; new stores may come.
 public struct PurchaseStore: RawRepresentable, Codable, Hashable, Sendable {
     /// The server's word.
     public let rawValue: String

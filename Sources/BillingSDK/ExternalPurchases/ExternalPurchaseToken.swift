@@ -15,9 +15,9 @@ public struct ExternalPurchaseToken: Hashable, Sendable {
     public let externalPurchaseID: String?
     /// The kind of purchase that it is for; `nil` where Apple names none.
     public let kind: Kind?
-    /// When Apple made it.
+    /// The time at which Apple made it.
     public let createdAt: Date?
-    /// When it ends; `nil` where Apple names no end.
+    /// The end; `nil` if Apple names none.
     public let expiresAt: Date?
 
     /// A token as StoreKit gave it.

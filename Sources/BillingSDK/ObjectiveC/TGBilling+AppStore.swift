@@ -2,7 +2,7 @@
     import Foundation
     import StoreKit
 
-    /// How a purchase in the App Store went.
+    /// The result of a purchase in the App Store.
     #if canImport(ObjectiveC)
         @objc(TGBillingPurchaseResult)
     #endif

@@ -40,19 +40,19 @@
         /// The first instant without access, as far as is known now; `nil` for ever, or where
         /// ``ground`` is `nil`.
         public var until: Date? { entitlement.until }
-        /// Why access is given, in the server's word: `payment`, `grace`, `grant` and others.
+        /// The reason for the access, in the server's word: `payment`, `grace`, `grant` and others.
         public var ground: String? { entitlement.ground?.rawValue }
-        /// Where it was bought: `app_store`, `google_play`, `stripe`; `nil` for what was not bought.
+        /// The store of the purchase: `app_store`, `google_play`, `stripe`; `nil` if nothing was bought.
         public var store: String? { entitlement.store?.rawValue }
         /// The store's own page for managing it; `nil` where that is the customer portal.
         public var managementURL: URL? { entitlement.store?.managementURL }
         /// Whether it will be paid again by itself before access ends, as a `BOOL`; `nil` where that is
-        /// not known, and where nothing ends.
+        /// not known, or nothing ends.
         public var willRenew: NSNumber? { entitlement.willRenew.map { NSNumber(value: $0) } }
         /// The offer by which the present period was bought: `trial`, `introductory`, `promotional`,
         /// `offer_code`, `win_back`; `nil` at the full price.
         public var offer: String? { entitlement.offer?.rawValue }
-        /// Whether a payment has failed and access goes on only for days of grace.
+        /// `true` if a payment has failed and access goes on only for days of grace.
         public var hasPaymentProblem: Bool { entitlement.hasPaymentProblem }
     }
 

@@ -8,7 +8,7 @@ extension BillingSDK {
     ///   ``BillingSDKError/serverUnavailable(status:message:)``.
     public func getOfferings() async throws -> [Offering] { try await client.offerings() }
 
-    /// What the customer sees at a place of the app: one of the place's offerings, the same each time.
+    /// Returns the customer's offering at a place of the app: the same one each time.
     ///
     /// Where nobody is signed in it is the first variant. Tell what was shown with
     /// ``recordShown(_:)``; ``OfferingView`` does that by itself.

@@ -6,7 +6,7 @@ public struct Offering: Hashable, Sendable, Identifiable {
     public struct Text: Hashable, Sendable {
         /// The title.
         public let title: String
-        /// What stands below it; `nil`: nothing.
+        /// The text below it; `nil` without one.
         public let body: String?
 
         /// Words from their parts, for previews and tests.
@@ -16,7 +16,7 @@ public struct Offering: Hashable, Sendable, Identifiable {
         }
     }
 
-    /// What the catalog calls it.
+    /// The id in the catalog.
     public let id: String
     /// In the order in which they are shown.
     public let products: [OfferedProduct]
@@ -65,7 +65,7 @@ public struct OfferedProduct: Hashable, Sendable, Identifiable {
     public let id: String
     /// Its name in the catalog.
     public let name: String
-    /// What buying it means.
+    /// The kind of product.
     public let kind: ProductKind
     /// Its id in the App Store, where this app sells it there.
     public let appStoreProductID: String?
@@ -73,11 +73,11 @@ public struct OfferedProduct: Hashable, Sendable, Identifiable {
     public let buyButtonID: String?
     /// Identifiers of the App Store's promotional offers for which the server signs.
     public let promotionalOffers: [String]
-    /// What the catalog says that it costs; the store's own price decides.
+    /// The catalog's price; the store's price decides.
     public let price: Money?
     /// `month`, `year` and so on between payments; nil if it is paid once.
     public let interval: String?
-    /// How many intervals lie between payments: 3 and `month` is a quarter; nil: one.
+    /// The number of intervals between payments: 3 with `month` is a quarter; `nil` is 1.
     public let intervalCount: Int?
 
     /// A product from its parts, for previews and tests.
@@ -119,7 +119,7 @@ public struct OfferedProduct: Hashable, Sendable, Identifiable {
     }
 }
 
-/// What buying a product means, in the catalog's words; new kinds may come.
+/// The kind of a product, in the catalog's words; new kinds may come.
 public struct ProductKind: RawRepresentable, Hashable, Sendable {
     /// The catalog's word.
     public let rawValue: String

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What one customer sees at a place of the app.
+/// The offering that one customer sees at a place of the app.
 public struct Placement: Hashable, Sendable, Identifiable {
-    /// What the catalog calls the place.
+    /// The place's id in the catalog.
     public let id: String
     /// One of the place's offerings: the same for one customer each time, as the catalog splits them.
     public let offering: Offering

@@ -2,7 +2,7 @@ import Foundation
 
 /// A purchase that was begun outside the app and waits inside it.
 public struct PendingPurchase: Codable, Hashable, Identifiable, Sendable {
-    /// Where it was begun.
+    /// The place where it began.
     public enum Origin: String, Codable, Hashable, Sendable, CaseIterable {
         /// On the app's page in the App Store, seen by StoreKit 1.
         case promotedPayment
@@ -14,7 +14,7 @@ public struct PendingPurchase: Codable, Hashable, Identifiable, Sendable {
         case checkoutReturn
     }
 
-    /// What kind of product it is, as far as the gates care.
+    /// The kind of product, as the gates distinguish it.
     public enum Kind: String, Codable, Hashable, Sendable, CaseIterable {
         /// Renews by itself.
         case subscription
@@ -26,24 +26,24 @@ public struct PendingPurchase: Codable, Hashable, Identifiable, Sendable {
     public let id: UUID
     /// The App Store product's id.
     public let productID: String
-    /// How many; 1 unless the App Store said otherwise.
+    /// The quantity; 1 unless the App Store states another.
     public let quantity: Int
     /// Decides which gates it must pass; nil: not known yet, so it must pass all.
     public let kind: Kind?
-    /// Where it was begun.
+    /// The place where it began.
     public let origin: Origin
     /// By the device's clock.
     public let receivedAt: Date
-    /// What the store calls it, where it was begun there already: a Checkout Session's id, or a
+    /// The store's id, if it began there already: that of a Checkout Session or of a
     /// transaction's.
     public let reference: String?
     /// The win-back offer with which it was begun, by its id in App Store Connect; bought with it.
     public internal(set) var winBackOfferID: String?
     /// Since when somebody has to approve it (Ask to Buy); `nil` for others.
     var approvalAskedAt: Date?
-    /// Whether the customer has put it off.
+    /// `true` if the customer has put it off.
     public internal(set) var isPostponed = false
-    /// Whether it is under way at the store already: it is not to be bought again, it leaves the
+    /// `true` if it is under way at the store already: it is not to be bought again, it leaves the
     /// inbox by itself when the server has it.
     public internal(set) var isUnderWay = false
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What must be settled before a purchase that began outside the app may go on, in this order.
+/// A step that must be done before a purchase from outside the app may continue, in this order.
 public enum PurchaseGate: String, Hashable, Sendable, CaseIterable {
     /// The app's own first steps are done.
     case setUp
@@ -17,22 +17,22 @@ public enum PurchaseGate: String, Hashable, Sendable, CaseIterable {
     case age
 }
 
-/// What the app knows about its gates; all closed until it says otherwise.
+/// The app's knowledge of its gates; all are closed at first.
 public struct PurchaseReadiness: Hashable, Sendable {
-    /// Whether the app's own first steps are done.
+    /// `true` if the app's own first steps are done.
     public var isSetUp = false
-    /// Whether somebody is signed in.
+    /// `true` if somebody is signed in.
     public var isSignedIn = false
-    /// Whether the current version of the terms is accepted.
+    /// `true` if the current version of the terms is accepted.
     public var hasAcceptedTerms = false
-    /// Whether the current version of the subscription terms is accepted.
+    /// `true` if the current version of the subscription terms is accepted.
     public var hasAcceptedSubscriptionTerms = false
-    /// Whether the customer's age was stated, and a parent or guardian agreed where the catalog asks for
+    /// `true` if the customer's age was stated, and a parent or guardian agreed where the catalog asks for
     /// that.
     public var hasStatedAge = false
     /// Products that the customer has, of which there can be only one.
     public var ownedProductIDs: Set<String> = []
-    /// What kind products are, where a purchase does not say it itself; by App Store product id.
+    /// The kinds of products by App Store product id, for purchases that do not state theirs.
     public var productKinds: [String: PendingPurchase.Kind] = [:]
 
     /// All gates closed.

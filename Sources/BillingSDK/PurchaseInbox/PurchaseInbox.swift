@@ -1,12 +1,12 @@
 import Foundation
 internal import TollgateAPI
 
-/// Where every purchase lands that began outside the app, until it is done or discarded.
+/// The inbox of purchases that began outside the app, until they are done or discarded.
 ///
 /// It survives relaunches. The app asks it on the screen that it chooses; nothing is shown by itself.
 /// May be used from any thread, and by an app and its extensions together.
 public final class PurchaseInbox: Sendable {
-    /// What the app should do next about the oldest purchase that was not put off.
+    /// The app's next step for the oldest purchase that was not postponed.
     public enum Step: Hashable, Sendable {
         /// All gates are open: ask the customer, buy, then ``PurchaseInbox/finish(_:)``.
         case proceed(PendingPurchase)

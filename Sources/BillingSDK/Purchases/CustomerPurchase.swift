@@ -1,30 +1,30 @@
 import Foundation
 
-/// One purchase of a customer: every plan, whether it runs or has ended, and whatever else
+/// One purchase of a customer: each plan, running or ended, and each other purchase that
 /// gives access, from all stores.
 public struct CustomerPurchase: Hashable, Sendable, Identifiable {
     /// The key of the purchase.
     public let id: String
-    /// Where it was bought; `nil` for what was not bought.
+    /// The store of the purchase; `nil` if nothing was bought.
     public let store: PurchaseStore?
     /// The product's id in the catalog; `nil` where the catalog does not know it, and for grants.
     public let productID: String?
-    /// What people read.
+    /// The name that people read.
     public let name: String
     /// Whether it is a plan, something bought once, or a gift.
     public let kind: Kind
-    /// How it stands.
+    /// The state.
     public let status: Status
     /// The lookup keys of what it opens now; empty: it gives no access.
     public let lookupKeys: [String]
     /// The first instant without access, as far as is known now; `nil` for ever, and where it opens
     /// nothing.
     public let until: Date?
-    /// Whether it will be paid again by itself.
+    /// `true` if it will be paid again by itself.
     public let willRenew: Bool
-    /// The offer by which the present period was bought, while it gives access; `nil` at the full price.
+    /// The offer of the present period, while it gives access; `nil` at the full price.
     public let offer: OfferKind?
-    /// Whether the last payment failed and can still be mended: lead the customer to ``managementURL``, or
+    /// `true` if the last payment failed and can still be mended: lead the customer to ``managementURL``, or
     /// to the customer portal.
     public let hasPaymentProblem: Bool
     /// The store's page where the plan and its payment are managed; `nil`: the customer portal
@@ -34,7 +34,7 @@ public struct CustomerPurchase: Hashable, Sendable, Identifiable {
     public let nextCharge: NextCharge?
     /// `month`, `year` and so on between payments; nil if it is paid once.
     public let interval: String?
-    /// How many intervals lie between payments: 3 and `month` is a quarter; nil: one.
+    /// The number of intervals between payments: 3 with `month` is a quarter; `nil` is 1.
     public let intervalCount: Int?
 
     /// A purchase from its parts, for previews and tests.
@@ -72,12 +72,12 @@ public struct CustomerPurchase: Hashable, Sendable, Identifiable {
         self.intervalCount = intervalCount
     }
 
-    /// Whether it gives access now.
+    /// `true` if it gives access now.
     public var isActive: Bool { !lookupKeys.isEmpty }
 }
 
 extension CustomerPurchase {
-    /// What a purchase is; new kinds may come.
+    /// The kind of a purchase; new kinds may come.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The server's word.
         public let rawValue: String
@@ -92,7 +92,7 @@ extension CustomerPurchase {
         public static let grant = Self(rawValue: "grant")
     }
 
-    /// How a purchase stands; new words may come.
+    /// The state of a purchase; new states may come.
     public struct Status: RawRepresentable, Hashable, Sendable {
         /// The server's word.
         public let rawValue: String
@@ -113,7 +113,7 @@ extension CustomerPurchase {
         public static let ended = Self(rawValue: "ended")
     }
 
-    /// An offer by which a period was bought; new ones may come.
+    /// The offer of a period; new ones may come.
     public struct OfferKind: RawRepresentable, Codable, Hashable, Sendable {
         /// The server's word.
         public let rawValue: String
@@ -134,11 +134,11 @@ extension CustomerPurchase {
 
     /// The next charge of a plan.
     public struct NextCharge: Hashable, Sendable {
-        /// When it is charged, by the server's clock.
+        /// The time of the charge, by the server's clock.
         public let date: Date
-        /// How much; `nil` where only the store knows.
+        /// The price; `nil` if only the store knows it.
         public let price: Money?
-        /// Whether the plan ends unless the customer agrees to a new price in the store.
+        /// `true` if the plan ends unless the customer agrees to a new price in the store.
         public let awaitsConsent: Bool
 
         /// A charge from its parts, for previews and tests.

@@ -6,7 +6,7 @@ import Foundation
 public struct UBCustomerSessionDetails: Decodable, Hashable, Sendable {
     /// The bearer of calls for this customer, `cuss_secret_…`; never log it.
     public let clientSecret: String
-    /// When the session ends.
+    /// The end of the session.
     public let expiresAt: Date
     /// The customer's id.
     public let customer: String
