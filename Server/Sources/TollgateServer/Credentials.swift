@@ -133,7 +133,7 @@ enum Credentials {
     /// - Throws: a refusal 403 `key_scope` for any other key.
     func requireSecret() throws {
         guard case .secret = self else {
-            throw Refusal.forbidden("key_scope", "This address takes the secret key only.")
+            throw Refusal.forbidden("key_scope", "This address accepts only the secret key.")
         }
     }
 
@@ -143,7 +143,7 @@ enum Credentials {
         guard case .secret = self else { return }
         throw Refusal.forbidden(
             "key_scope",
-            "This address takes a publishable key or a customer session."
+            "This address accepts a publishable key or a customer session."
         )
     }
 
@@ -204,7 +204,7 @@ enum Credentials {
         guard let session else {
             throw Refusal.forbidden(
                 "key_scope",
-                "This address takes the secret key, or the session of the customer."
+                "This address accepts the secret key, or the customer's session."
             )
         }
         return session

@@ -77,7 +77,9 @@ public struct ErrorResponse: RouterMiddleware {
                 ), allow
             )
         case .contentTooLarge:
-            return (Refusal(413, .bodyTooLarge, "The body is larger than this address takes."), [])
+            return (
+                Refusal(413, .bodyTooLarge, "The body is larger than this address accepts."), []
+            )
         case .unsupportedMediaType:
             return (
                 Refusal(

@@ -16,7 +16,11 @@ public enum StrictBody {
         do {
             json = try JSON(bytes)
         } catch {
-            throw Refusal(400, .malformedBody, "The body is no JSON we accept: \(error).")
+            throw Refusal(
+                400,
+                .malformedBody,
+                "The body is not JSON that this server accepts: \(error)."
+            )
         }
         try (type as? any NeverNull.Type)?.refuseNulls(in: json)
         do {

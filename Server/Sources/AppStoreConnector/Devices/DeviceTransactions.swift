@@ -89,7 +89,7 @@ public struct DeviceTransactions: Sendable {
     private static let keptAside = Refusal(
         500,
         .internalError,
-        "This transaction could not be recorded; it is kept aside, and people were told."
+        "This transaction could not be recorded. It is kept for your staff as a parked message."
     )
 
     /// Gives what was bought signed out to who restores it, where nobody has shown its secret.

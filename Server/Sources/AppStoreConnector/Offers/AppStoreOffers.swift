@@ -172,7 +172,7 @@ public struct AppStoreOffers: Sendable {
             throw Refusal(
                 503,
                 .storeUnavailable,
-                "\(application ?? "") is no app of this server: add it to ‘apps’ in the catalog."
+                "\(application ?? "") is not an app of this server: add it to ‘apps’ in the catalog."
             )
         }
         return (app, clients.offers(of: app))

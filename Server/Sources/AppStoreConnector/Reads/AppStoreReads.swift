@@ -69,7 +69,7 @@ struct AppStoreReads: Sendable {
             throw Refusal(
                 503,
                 .storeUnavailable,
-                "The App Store cannot be asked about \(scope.application), which is no app of this server: add it to ‘apps’ in the catalog."
+                "The App Store cannot be asked about \(scope.application), which is not an app of this server: add it to ‘apps’ in the catalog."
             )
         }
         return app[scope.environment]

@@ -174,7 +174,7 @@ public struct AppStoreReceipts: Sendable {
     private static let unknownReceipt = Refusal(
         404,
         "receipt_unknown",
-        "The App Store knows no purchase of this receipt.",
+        "The App Store does not know the purchase of this receipt.",
         param: "receipt_data"
     )
 

@@ -79,7 +79,7 @@ public struct DevicePurchases: Sendable {
         guard let key = outcome.key else {
             throw Refusal.invalid(
                 "purchase_token",
-                "Google's answer about this purchase cannot be used; it is kept aside, and people were told."
+                "Google's answer about this purchase cannot be used. It is kept for your staff as a parked message."
             )
         }
         if let customer, try await !context.records.holds(customer, key) {
@@ -114,7 +114,7 @@ public struct DevicePurchases: Sendable {
         guard Self.isToken(request.purchaseToken) else {
             throw Refusal.invalid(
                 "purchase_token",
-                "This is no purchase token: send Purchase.getPurchaseToken() as it is."
+                "This is not a purchase token: send the value of Purchase.getPurchaseToken() unchanged."
             )
         }
         return try reads.setUp.requireApp(request.packageName ?? asking)
@@ -203,7 +203,7 @@ public struct DevicePurchases: Sendable {
                 throw Refusal(
                     404,
                     .resourceMissing,
-                    "Google Play knows no such purchase that can be read: '\(request.purchaseToken.prefix(24))…'.",
+                    "Google Play does not show this purchase: '\(request.purchaseToken.prefix(24))…'.",
                     param: "purchase_token"
                 )
             default: throw fault

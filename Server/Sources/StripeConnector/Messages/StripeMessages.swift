@@ -30,7 +30,7 @@ struct StripeMessages: Sendable {
         do {
             return try Stripe.Event(bytes: message.body)
         } catch {
-            throw Refusal(400, .malformedBody, "This is no Stripe event: \(error).")
+            throw Refusal(400, .malformedBody, "This is not a Stripe event: \(error).")
         }
     }
 

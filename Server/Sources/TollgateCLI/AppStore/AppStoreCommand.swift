@@ -7,7 +7,7 @@ import TollgateCore
 struct AppStoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store",
-        abstract: "Talk to the App Store.",
+        abstract: "Ask the App Store, and change things there.",
         subcommands: [
             TestNotificationCommand.self, RefundsCommand.self, OrderCommand.self,
             ExtendCommand.self, ExtendAllCommand.self, ExtensionStatusCommand.self,
@@ -21,7 +21,7 @@ struct AppStoreCommand: AsyncParsableCommand {
 struct TestNotificationCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test-notification",
-        abstract: "Have the App Store send a test notification, and say how that went."
+        abstract: "Have the App Store send a test notification, and print the result."
     )
 
     @OptionGroup var options: AppStoreOptionGroup

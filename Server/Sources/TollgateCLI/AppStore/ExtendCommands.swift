@@ -7,7 +7,7 @@ import TollgateService
 
 /// By how much renewal dates are extended, and why.
 struct ExtensionOptionGroup: ParsableArguments {
-    @Option(help: "By how many days, 1 to 90.")
+    @Option(help: "The number of days, 1 to 90.")
     var days: Int
 
     @Option(help: "satisfaction, outage, other or undeclared.")
@@ -98,7 +98,7 @@ struct ExtendAllCommand: AsyncParsableCommand {
     @Argument(help: "The product's id in App Store Connect.")
     var product: String
 
-    @Option(help: "Only this storefront, as in USA; more than once if you like.")
+    @Option(help: "Only this storefront, such as USA; may be repeated.")
     var storefront: [String] = []
 
     @OptionGroup var extend: ExtensionOptionGroup
@@ -132,7 +132,7 @@ struct ExtendAllCommand: AsyncParsableCommand {
 struct ExtensionStatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "extension-status",
-        abstract: "Tell how far the App Store is with an extension of all subscribers."
+        abstract: "Print the progress of an extension of all subscribers."
     )
 
     @Argument(help: "The product's id in App Store Connect.")

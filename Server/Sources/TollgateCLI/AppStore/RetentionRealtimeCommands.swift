@@ -10,13 +10,13 @@ struct DefaultMessageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "default",
         abstract: "Show, set or delete the default message for a product in a language.",
-        discussion: "It is shown where no endpoint of yours answers in time."
+        discussion: "The App Store shows it if no endpoint of yours answers in time."
     )
 
     @Argument(help: "The product's id in App Store Connect.")
     var product: String
 
-    @Argument(help: "The language, as in en-US.")
+    @Argument(help: "The language, such as en-US.")
     var locale: String
 
     @Option(help: "The identifier of the message that becomes the default.")
@@ -121,7 +121,7 @@ struct RealtimeURLCommand: AsyncParsableCommand {
 struct PerformanceTestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Have Apple's sandbox test how fast this server answers, and say how that went."
+        abstract: "Have Apple's sandbox test how fast this server answers, and print the result."
     )
 
     @Argument(help: "The original transaction id of a subscription in the sandbox.")

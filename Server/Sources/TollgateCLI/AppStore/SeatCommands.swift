@@ -114,7 +114,7 @@ struct ClaimSeatCommand: AsyncParsableCommand {
     )
     var appTransaction: String?
 
-    @Option(help: "A UUID of your own: asked again with the same one, it is the same seat.")
+    @Option(help: "A UUID of yours; repeating it returns the same seat.")
     var request: String?
 
     @OptionGroup var options: AppStoreOptionGroup
@@ -185,7 +185,7 @@ struct ReleaseSeatCommand: AsyncParsableCommand {
 struct AssociateSeatCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "associate",
-        abstract: "Tell whose a claimed seat is."
+        abstract: "Say who owns a claimed seat."
     )
 
     @Argument(help: "The buyer's transaction.")

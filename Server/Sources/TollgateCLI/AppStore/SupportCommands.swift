@@ -53,7 +53,7 @@ struct PrintedTransaction: Encodable {
 struct RefundsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refunds",
-        abstract: "List what was refunded or revoked of all that a customer bought.",
+        abstract: "List a customer's refunded or revoked transactions.",
         discussion: "Get Refund History, by any transaction id of the customer."
     )
 
@@ -79,7 +79,7 @@ struct OrderCommand: AsyncParsableCommand {
         discussion: "Look Up Order ID. The App Store answers it in production only."
     )
 
-    @Argument(help: "The order's id, as in MXXXXXXXXX.")
+    @Argument(help: "The order's id, such as MXXXXXXXXX.")
     var order: String
 
     @Option(help: "The app, by its id in the catalog; the first one there if left out.")
@@ -103,7 +103,7 @@ struct OrderCommand: AsyncParsableCommand {
 struct FinishCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "finish",
-        abstract: "Finish a transaction that the app does not come to finish."
+        abstract: "Finish a transaction that the app cannot finish."
     )
 
     @Argument(help: "The transaction's id.")
@@ -124,8 +124,8 @@ struct FinishCommand: AsyncParsableCommand {
 struct SetTokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set-token",
-        abstract: "Set the app account token of a purchase made outside of the app.",
-        discussion: "For the current period and those to come; it replaces one that is there."
+        abstract: "Set the app account token of a purchase from outside the app.",
+        discussion: "For the current period and later ones; it replaces an existing token."
     )
 
     @Argument(help: "The purchase's original transaction id.")

@@ -16,7 +16,7 @@ struct CatalogCommand: AsyncParsableCommand {
 struct CatalogCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what is wrong with a catalog, line by line."
+        abstract: "List the mistakes in a catalog, with lines."
     )
 
     @Argument(help: "The catalog.")

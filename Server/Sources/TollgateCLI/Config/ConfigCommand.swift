@@ -22,7 +22,7 @@ struct ConfigCommand: AsyncParsableCommand {
 struct ConfigCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what is wrong with a configuration, line by line.",
+        abstract: "List the mistakes in a configuration, with lines.",
         discussion: """
             Also reads the files and variables from which it takes secrets. 'tollgate doctor' then \
             asks the stores, the database and the machine.

@@ -27,10 +27,10 @@ struct BackupCommand: DatabaseCommand {
     )
     var to: String?
 
-    @Option(help: "Again and again, such as every 30m, 1h or 1d, until it is stopped.")
+    @Option(help: "Repeat the copy every 30m, 1h or 1d, until it is stopped.")
     var every: String?
 
-    @Option(help: "How many of the newest copies the folder keeps; older ones are removed.")
+    @Option(help: "The number of copies that the folder keeps; the oldest are removed.")
     var keep: Int?
 
     @Flag(inversion: .prefixedNo, help: "Derive everything in the copy again and compare.")

@@ -11,7 +11,7 @@ import TollgateService
 struct RestoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a backup in the place of the database, and ask the stores what it lacks.",
+        abstract: "Replace the database by a backup, and ask the stores for later sales.",
         discussion: """
             Stop the server first. The copy is checked, then put in place; a database that is there \
             is kept beside it. Then every store that is set up is asked for what was sold since the \
@@ -24,10 +24,10 @@ struct RestoreCommand: AsyncParsableCommand {
     @Argument(help: "The copy, as tollgate backup made it.")
     var file: String
 
-    @Flag(help: "Put it in the place of a database that is there, which is kept beside it.")
+    @Flag(help: "Replace an existing database; the old one is kept beside it.")
     var replace = false
 
-    @Flag(inversion: .prefixedNo, help: "Derive everything in the copy again and compare, before.")
+    @Flag(inversion: .prefixedNo, help: "First derive everything in the copy again and compare.")
     var verify = true
 
     @Flag(inversion: .prefixedNo, help: "Ask the stores for what the copy lacks.")

@@ -19,16 +19,16 @@ struct DemoCommand: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Tell the story in the terminal; exit 0 only if every step came true.")
+    @Flag(help: "Play the story in the terminal; exit 0 only if every step succeeded.")
     var script = false
 
-    @Flag(help: "Fill it with customers who lived in the stores for some months before now.")
+    @Flag(help: "Fill it with customers who bought in the stores for some months.")
     var populate = false
 
-    @Option(help: "With --populate: how many customers.")
+    @Option(help: "With --populate: the number of customers.")
     var customers = 500
 
-    @Option(help: "With --populate: over how many months.")
+    @Option(help: "With --populate: the number of months.")
     var months = 13
 
     @Option(help: "Where the server listens.")
@@ -52,10 +52,10 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "The catalog; catalog.yaml in this folder, else a sample, if left out.")
     var catalog: String?
 
-    @Option(help: "What the stores' ids are drawn from; by chance if left out.")
+    @Option(help: "The seed of the stores' ids; random if left out.")
     var seed: UInt64?
 
-    @Flag(help: "With --script: tell the story in JSON, when it is over.")
+    @Flag(help: "With --script: print the story in JSON, at its end.")
     var json = false
 
     func validate() throws {

@@ -4,7 +4,7 @@ import ArgumentParser
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Bring in what existed before Tollgate did.",
+        abstract: "Import customers, purchases and reports from before Tollgate.",
         subcommands: [
             ImportGooglePlayCommand.self, ImportReceiptsCommand.self, ImportReportsCommand.self,
             ImportRevenueCatCommand.self, ImportStripeCommand.self,

@@ -10,7 +10,7 @@ import TollgateService
 struct ImportGooglePlayCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "google-play",
-        abstract: "Bring in what customers bought in Google Play, by purchase tokens or order ids.",
+        abstract: "Import Google Play purchases, by purchase tokens or order ids.",
         discussion: """
             One purchase a line: purchase_token,product_id,kind,app_user_id, or order_id,app_user_id. \
             A first line may name the columns, in any order, with package_name and \

@@ -11,7 +11,7 @@ import TollgateService
 struct ImportReceiptsCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store",
-        abstract: "Bring in what customers bought, by a file of receipts or transaction ids.",
+        abstract: "Import App Store purchases, by a file of receipts or transaction ids.",
         discussion: """
             One customer a line: {"app_user_id":"…","receipt_data":"…"}, or with transaction_id, which \
             is any transaction of theirs. As CSV app_user_id,receipt_data; a first line may name the \

@@ -18,7 +18,7 @@ import TollgateService
 struct ImportReportsCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "reports",
-        abstract: "Take in the stores' sales and finance reports.",
+        abstract: "Import the stores' sales and finance reports.",
         discussion: """
             Files as App Store Connect gives them out, packed or not; keep their names, which say \
             of some reports what day they are of. Of Stripe, balance transactions and payouts: \
@@ -34,7 +34,7 @@ struct ImportReportsCommand: DatabaseCommand {
     @Argument(help: "The files.")
     var files: [String] = []
 
-    @Option(help: "How many days back to fetch, where no files are given.")
+    @Option(help: "The number of days to fetch, if no files are given.")
     var days = 30
 
     @OptionGroup var place: DatabaseOptions

@@ -12,7 +12,7 @@ import TollgateService
 struct ImportRevenueCatCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "revenuecat",
-        abstract: "Bring in RevenueCat's customers, by its export of transactions.",
+        abstract: "Import RevenueCat's customers, by its export of transactions.",
         discussion: """
             The file is a scheduled data export of version 5, 6 or 7, or of selected columns, as CSV, \
             packed with gzip or not. It says who bought what. Each purchase is then read from the App \
@@ -34,13 +34,13 @@ struct ImportRevenueCatCommand: DatabaseCommand {
     )
     var userColumn: String?
 
-    @Flag(help: "Bring in anonymous users under RevenueCat's ids, such as $RCAnonymousID:….")
+    @Flag(help: "Import anonymous users under RevenueCat's ids, such as $RCAnonymousID:….")
     var anonymous = false
 
-    @Flag(help: "Bring in transactions of the sandbox too.")
+    @Flag(help: "Import transactions of the sandbox too.")
     var sandbox = false
 
-    @Flag(help: "Make a grant of each promotional grant that is active by the export.")
+    @Flag(help: "Make a grant for each promotional grant that is active in the export.")
     var grants = false
 
     @Option(help: "A store whose rows are left out, such as play_store; may be repeated.")

@@ -9,7 +9,7 @@ import TollgateService
 struct ImportStripeCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "stripe",
-        abstract: "Bring in an existing Stripe account.",
+        abstract: "Import an existing Stripe account.",
         discussion: """
             Customers, subscriptions, invoices, completed checkouts, payments, refunds and \
             disputes. Who a customer of Stripe's is in your app stands in their metadata, or in a file of lines \

@@ -151,7 +151,7 @@ struct ListKeysCommand: AsyncParsableCommand {
 struct RotateKeysCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Let a new key follow: shown at once, it signs in a day.",
+        abstract: "Rotate the key: the new one is published now and signs in a day.",
         discussion: "While a next key is under way no second one is made."
     )
 

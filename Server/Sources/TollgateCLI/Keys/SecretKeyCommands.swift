@@ -17,7 +17,7 @@ struct CreateSecretKeyCommand: AsyncParsableCommand {
             """
     )
 
-    @Argument(help: "What the key is for.")
+    @Argument(help: "The purpose of the key.")
     var name: String
 
     @Option(help: "read, customers, coins, reports or all.")

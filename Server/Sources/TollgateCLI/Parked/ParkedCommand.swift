@@ -10,7 +10,7 @@ import TollgateService
 struct ParkedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "parked",
-        abstract: "Look at messages that could not be used, and try them again.",
+        abstract: "List messages that could not be used, and retry them.",
         subcommands: [ListParkedCommand.self, RetryParkedCommand.self],
         defaultSubcommand: ListParkedCommand.self
     )
@@ -20,7 +20,7 @@ struct ParkedCommand: AsyncParsableCommand {
 struct ListParkedCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List what is parked, the oldest first."
+        abstract: "List the parked messages, the oldest first."
     )
 
     @Option(help: "sqlite:PATH or postgres://USER@HOST:PORT/NAME.")
@@ -71,7 +71,7 @@ struct ListParkedCommand: AsyncParsableCommand {
 struct RetryParkedCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Try everything parked again, as after an update of the program or the catalog."
+        abstract: "Retry all parked messages, for example after an update."
     )
 
     @OptionGroup var place: DatabaseOptions

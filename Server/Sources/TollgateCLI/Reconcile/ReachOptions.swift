@@ -9,7 +9,7 @@ import TollgateService
 struct ReachOptions: ParsableArguments {
     @Flag(
         name: [.customLong("everything"), .customLong("full")],
-        help: "Ask as far back as the store remembers, and for everything that customers bought."
+        help: "Ask as far back as the store remembers, and about all purchases."
     )
     var everything = false
 

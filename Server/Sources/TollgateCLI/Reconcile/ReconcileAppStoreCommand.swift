@@ -13,7 +13,7 @@ struct ReconcileAppStoreCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-store",
         abstract:
-            "Take in what the App Store sent and the record lacks; ask about what looks overdue.",
+            "Record the App Store's missed notifications, and ask about overdue purchases.",
         discussion: """
             Goes on where an earlier run was broken off, and says since when and up to which minute \
             the record then holds all that the App Store has sent. The first time, and once \

@@ -10,7 +10,7 @@ import TollgateService
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Give out the journal, or the rows behind the figures, for a warehouse.",
+        abstract: "Export the journal, or the rows behind the figures, for a warehouse.",
         discussion: """
             Columns are documented in docs/reports.md. With --cursor-file the place that was \
             reached is kept in a file, and the next export goes on from there.
@@ -31,19 +31,19 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: "The first day, in UTC; the beginning if left out.")
     var from: String?
 
-    @Option(help: "The last day, included; if left out, all there is.")
+    @Option(help: "The last day, included; without it, everything.")
     var to: String?
 
     @Option(help: "csv or ndjson.")
     var format: Format = .csv
 
-    @Option(help: "Go on after this place, as an export before ended with.")
+    @Option(help: "Continue after this place, where an earlier export ended.")
     var after: String?
 
-    @Option(name: .customLong("cursor-file"), help: "Where the place is read from and kept.")
+    @Option(name: .customLong("cursor-file"), help: "The file that keeps the place.")
     var cursorFile: String?
 
-    @Option(help: "At most so many rows.")
+    @Option(help: "The largest number of rows.")
     var limit: Int?
 
     @OptionGroup var only: ReportFilters

@@ -25,7 +25,7 @@ struct ReportCommand: AsyncParsableCommand {
         case apple
     }
 
-    @Argument(help: "Which report; `list` names them.")
+    @Argument(help: "The report; `list` names them.")
     var name: String
 
     @Option(help: "The first day.")
@@ -40,7 +40,7 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: "table, csv, tsv, json, svg; or apple: the columns of Apple's own files.")
     var format: Format = .table
 
-    @Option(help: "What to keep apart: store, app, product, country, offer; with commas between.")
+    @Option(help: "The groups: store, app, product, country, offer; separated by commas.")
     var group: String?
 
     @OptionGroup var only: ReportFilters

@@ -17,7 +17,7 @@ struct ScenarioCommand: AsyncParsableCommand {
 struct ScenarioCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what is wrong with scenario files, line by line."
+        abstract: "List the mistakes in scenario files, with lines."
     )
 
     @Argument(help: "Scenario files.")

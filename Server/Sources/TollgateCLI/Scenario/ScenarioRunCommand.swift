@@ -21,13 +21,13 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     @Argument(help: "Scenario files.")
     var files: [String]
 
-    @Option(help: "Where both stores post their messages.")
+    @Option(help: "The address to which the stores post their messages.")
     var webhook: String?
 
-    @Option(help: "Where is asked whether a customer has an entitlement.")
+    @Option(help: "The address that says whether a customer has an entitlement.")
     var entitled: String?
 
-    @Option(help: "What Stripe's messages are signed with.")
+    @Option(help: "The signing secret of Stripe's messages.")
     var webhookSecret = "whsec_scenario"
 
     @Option(help: "A file that keeps the App Store's keys and certificates between runs.")
@@ -36,10 +36,10 @@ struct ScenarioRunCommand: AsyncParsableCommand {
     @Option(help: "A file that the App Store's root certificate is written to, in DER.")
     var rootOut: String?
 
-    @Option(help: "How many random orders Tollgate is told each story in.")
+    @Option(help: "The number of random orders of each story.")
     var orders = 3
 
-    @Option(help: "What the random orders are drawn from.")
+    @Option(help: "The seed of the random orders.")
     var seed: UInt64 = 1
 
     @Option(

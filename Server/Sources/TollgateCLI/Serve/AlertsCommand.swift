@@ -9,7 +9,7 @@ import TollgateService
 struct AlertsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "alerts",
-        abstract: "Try the channels that are told of alarms.",
+        abstract: "Test the channels of alarms.",
         subcommands: [AlertsTestCommand.self]
     )
 }

@@ -9,7 +9,7 @@ import TollgateService
 struct EmailsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "emails",
-        abstract: "Try the mail server of emails to customers.",
+        abstract: "Test the mail server of emails to customers.",
         subcommands: [EmailsTestCommand.self]
     )
 }

@@ -7,7 +7,7 @@ import TollgateSimulation
 struct SimulateCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Live through years with both stores and all kinds of trouble, and compare.",
+        abstract: "Simulate years of customers, stores and faults, and compare the answers.",
         discussion: """
             Customers buy, renew, lapse, are refunded, share and spend; messages get lost, doubled \
             and late; the server is killed; the stores do not answer. At every quiet point the \
@@ -16,16 +16,16 @@ struct SimulateCommand: AsyncParsableCommand {
             """
     )
 
-    @Option(help: "What all of a world is drawn from.")
+    @Option(help: "The seed of the whole world.")
     var seed: UInt64 = 1
 
-    @Option(help: "How many worlds, with the seeds that follow.")
+    @Option(help: "The number of worlds, with the following seeds.")
     var worlds = 1
 
-    @Option(help: "How many people live in it.")
+    @Option(help: "The number of people.")
     var customers = 50
 
-    @Option(help: "How long it is lived through.")
+    @Option(help: "The number of years.")
     var years = 2.0
 
     @Option(
@@ -41,7 +41,7 @@ struct SimulateCommand: AsyncParsableCommand {
     )
     var planted: String?
 
-    @Option(help: "Only the acts of these numbers happen: what a shrunk failure names.")
+    @Option(help: "Only the acts with these numbers, as a shrunk failure names them.")
     var acts: String?
 
     @Option(help: "Where a failure is written as a scenario.")

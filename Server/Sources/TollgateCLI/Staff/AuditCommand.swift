@@ -11,7 +11,7 @@ struct AuditCommand: DatabaseCommand {
         abstract: "List every change made by a person, the newest first."
     )
 
-    @Option(help: "Only what was done to it: customer:cus_tg_…, purchase:…, staff:….")
+    @Option(help: "Only changes of this: customer:cus_tg_…, purchase:…, staff:….")
     var subject: String?
 
     @Option(help: "Only what they did.")

@@ -9,7 +9,7 @@ import TollgateService
 struct StaffCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "staff",
-        abstract: "Say who may sign in to the dashboard, and in which role.",
+        abstract: "Manage the staff who may sign in to the dashboard.",
         discussion: """
             The first admin is made here; admins can invite others on the dashboard. Every change is \
             written into the audit log.
@@ -30,10 +30,10 @@ struct StaffCommand: AsyncParsableCommand {
 struct AddStaffCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Let somebody in: prints a link where they choose a password."
+        abstract: "Add a staff member: print a link where they choose a password."
     )
 
-    @Argument(help: "A name: an email address will do.")
+    @Argument(help: "The name, such as an email address.")
     var name: String
 
     @Option(help: "viewer, support or admin.")
@@ -106,7 +106,7 @@ struct StaffPasswordCommand: DatabaseCommand {
 struct RemoveStaffCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Let somebody in no more; they are signed out everywhere."
+        abstract: "Remove a staff member, and sign them out everywhere."
     )
 
     @Argument(help: "The name.")
@@ -123,7 +123,7 @@ struct RemoveStaffCommand: DatabaseCommand {
             ) { try await tollgate.staff.remove(name) }
         }
         if json { return try Terminal.sayJSON(StaffWord(name: name, deleted: true)) }
-        Terminal.say("\(name) may sign in no more.")
+        Terminal.say("\(name) can no longer sign in.")
     }
 }
 
@@ -131,7 +131,7 @@ struct RemoveStaffCommand: DatabaseCommand {
 struct ResetSecondFactorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset-second-factor",
-        abstract: "Take away somebody's second factor; they are signed out everywhere."
+        abstract: "Remove a person's second factor, and sign them out everywhere."
     )
 
     @Argument(help: "The name.")
@@ -147,7 +147,7 @@ struct ResetSecondFactorCommand: AsyncParsableCommand {
                 by: StaffCommand.actor
             ) { try await tollgate.secondFactors.reset(of: name) }
         }
-        Terminal.say("\(name) has no second factor any more.")
+        Terminal.say("\(name) no longer has a second factor.")
     }
 }
 

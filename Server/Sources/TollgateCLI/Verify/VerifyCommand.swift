@@ -9,7 +9,7 @@ import TollgateCore
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Verify what the App Store signed and print it, or say which rule it broke."
+        abstract: "Verify signed data of the App Store and print it, or name the broken rule."
     )
 
     @Argument(help: "A JWS, or a notification's body {\"signedPayload\":…}.")
@@ -30,7 +30,7 @@ struct VerifyCommand: AsyncParsableCommand {
     @Option(help: "Verify as of this instant, in UNIX milliseconds; now if left out.")
     var at: Int64?
 
-    @Flag(help: "Say in JSON, too, which rule was broken.")
+    @Flag(help: "Name the broken rule in JSON, too.")
     var json = false
 
     /// A refusal as the API words it.

@@ -9,7 +9,7 @@ import TollgateService
 struct WebhooksCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webhooks",
-        abstract: "Look at what the app's backend is told, and tell it again.",
+        abstract: "List your backend's events, and send them again.",
         subcommands: [
             ListWebhooksCommand.self, DeadWebhooksCommand.self, ReplayWebhooksCommand.self,
         ],
@@ -21,7 +21,7 @@ struct WebhooksCommand: AsyncParsableCommand {
 struct ListWebhooksCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the endpoints with how much waits for each."
+        abstract: "List the endpoints, with the number of waiting events."
     )
 
     @OptionGroup var place: DatabaseOptions
@@ -59,7 +59,7 @@ struct ListWebhooksCommand: DatabaseCommand {
 struct DeadWebhooksCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "dead",
-        abstract: "List the newest hundred events that an endpoint did not take."
+        abstract: "List the newest hundred events that an endpoint did not accept."
     )
 
     @Argument(help: "The endpoint: we_…")
@@ -85,7 +85,7 @@ struct DeadWebhooksCommand: DatabaseCommand {
 struct ReplayWebhooksCommand: DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
-        abstract: "Have an endpoint told again; the server does the sending."
+        abstract: "Send events to an endpoint again; the server sends them."
     )
 
     @Argument(help: "The endpoint: we_…")
@@ -97,7 +97,7 @@ struct ReplayWebhooksCommand: DatabaseCommand {
     @Option(name: .customLong("starting-after"), help: "Everything after an event, or 'beginning'.")
     var startingAfter: String?
 
-    @Flag(help: "Everything that was given up.")
+    @Flag(help: "All dead events.")
     var dead = false
 
     @OptionGroup var place: DatabaseOptions

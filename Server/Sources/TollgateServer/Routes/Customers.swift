@@ -134,7 +134,7 @@ private func addSessions(to api: APIRoutes) {
         case .publishable:
             throw Refusal.forbidden(
                 "key_scope",
-                "This address takes the secret key, or the session that is to end."
+                "This address accepts the secret key, or the session that shall end."
             )
         }
     }

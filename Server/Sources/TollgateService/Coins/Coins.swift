@@ -81,7 +81,11 @@ public struct Coins: Sendable {
             )
         )
         guard case .decided(let decision, _) = outcome else {
-            throw Refusal(500, .internalError, "The spend was not decided.")
+            throw Refusal(
+                500,
+                .internalError,
+                "The spend could not be decided; send it again with the same Idempotency-Key."
+            )
         }
         guard decision.bodyHash == bodyHash else {
             throw Refusal.idempotency(

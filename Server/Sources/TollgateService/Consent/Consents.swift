@@ -108,7 +108,7 @@ public struct Consents: Sendable {
             let end = declared.below.map { ", below \($0)" } ?? ""
             throw Refusal.conflict(
                 "age_declared",
-                "The age was declared by a parent or guardian, or checked: at least \(declared.atLeast)\(end). The customer's own word does not lead out of that range.",
+                "The age was declared by a parent or guardian, or checked: at least \(declared.atLeast)\(end). The customer cannot declare an age outside that range.",
                 param: "age"
             )
         }
@@ -189,7 +189,7 @@ public struct Consents: Sendable {
                 429,
                 .invalidRequestError,
                 "too_many_statements",
-                "This was stated ten times within a day; try again tomorrow.",
+                "The limit is ten statements a day; try again tomorrow.",
                 param: param
             )
         }

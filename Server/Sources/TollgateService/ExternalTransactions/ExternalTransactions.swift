@@ -45,7 +45,7 @@ public struct ExternalTransactions: Sendable {
         guard !paid.payments.isEmpty else {
             throw Refusal.conflict(
                 "nothing_paid",
-                "Nothing was paid for this purchase yet; report it once it is.",
+                "This purchase is not paid yet; report it once it is paid.",
                 param: "purchase"
             )
         }

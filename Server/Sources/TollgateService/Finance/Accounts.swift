@@ -154,7 +154,7 @@ public struct Accounts: Sendable {
             throw Refusal.invalid("to", "'to' is not before 'from'.")
         }
         guard last.number - first.number <= 400 else {
-            throw Refusal.invalid("to", "Ask for at most 400 days at once.")
+            throw Refusal.invalid("to", "A request covers at most 400 days.")
         }
     }
 

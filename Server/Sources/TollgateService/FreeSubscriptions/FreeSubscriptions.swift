@@ -108,7 +108,7 @@ public struct FreeSubscriptions: Sendable {
             throw Refusal.missing("product", id, param: "product")
         }
         guard product.kind == .freeSubscription else {
-            throw Refusal.invalid("product", "'\(product.id)' is no free subscription.")
+            throw Refusal.invalid("product", "'\(product.id)' is not a free subscription.")
         }
         return product
     }

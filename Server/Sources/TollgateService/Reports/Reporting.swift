@@ -52,7 +52,7 @@ public struct Reporting: Sendable {
         }
         let hasApps = records.history.current.hasSeveralApps
         if let group, let word = group.first(where: { !report.groups.contains($0) }) {
-            throw Refusal.invalid("group", "\(name) is not kept apart by \(word.rawValue).")
+            throw Refusal.invalid("group", "\(name) cannot be grouped by \(word.rawValue).")
         }
         if let group, group.contains(.app), !hasApps { throw Refusal.oneApp("group") }
         try records.history.current.requireSeveralApps(with: filters.app)

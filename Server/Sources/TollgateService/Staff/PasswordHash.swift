@@ -87,7 +87,7 @@ struct PasswordHash: Sendable {
                 429,
                 .authenticationError,
                 "too_many_attempts",
-                "Too many are signing in at this moment; try again in a minute."
+                "Too many people are signing in now; try again in a minute."
             )
         }
         defer { waiting.withLock { $0 -= 1 } }

@@ -62,7 +62,7 @@ public struct SecondFactors: Sendable {
         guard try await records.keep(totp: sealed, of: visit.member.name) else {
             throw Refusal.conflict(
                 "factor_exists",
-                "There is a second factor already; remove it first."
+                "You already have a second factor; remove it first."
             )
         }
         return shown(totp, to: visit.member.name)

@@ -118,7 +118,7 @@ struct SignInLimits: Sendable {
                     429,
                     .authenticationError,
                     "too_many_attempts",
-                    "There were too many attempts; try again in a quarter of an hour."
+                    "Too many attempts; try again in a quarter of an hour."
                 )
             }
         }

@@ -40,7 +40,7 @@ public struct Staff: Sendable {
         guard try await records.add(staff) else {
             throw Refusal.conflict(
                 "staff_exists",
-                "Somebody named '\(name)' works here already.",
+                "A staff member named '\(name)' exists already.",
                 param: "name"
             )
         }
@@ -119,7 +119,7 @@ extension Refusal {
     /// 409: nobody would be left to let others in.
     static let lastAdmin = Refusal.conflict(
         "last_admin",
-        "This is the last admin; make somebody else one first.",
+        "This is the last admin. Make another person an admin first.",
         param: "name"
     )
 }

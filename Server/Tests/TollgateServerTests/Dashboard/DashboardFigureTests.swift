@@ -91,7 +91,7 @@ struct DashboardFigureTests {
         }
     }
 
-    @Test("What has no offers of its own is not kept apart by them")
+    @Test("What has no offers of its own cannot be grouped by them")
     func groups() async throws {
         try await TestServer.run { server in
             for name in ["ltv", "coins"] {
