@@ -99,8 +99,9 @@ struct GooglePlayOpinion {
         case "PENDING", "PENDING_PURCHASE_CANCELED": until = .distantPast
         default: return Opinion(.open, since: start, "it is \(read.state)", [read.row])
         }
-        let (verdict, reason) = (until <= question.at ? Verdict.no : .open, "paid until \(expiry)")
-        return Opinion(verdict, since: max(until, start), "\(read.state), \(reason)", [read.row])
+        let verdict = until <= question.at ? Verdict.no : .open
+        let reason = "\(read.state), paid until \(expiry)"
+        return Opinion(verdict, since: max(until, start), reason, [read.row])
     }
 
     private func bought(_ pass: Pass?, _ offer: JSON?, _ read: Read) -> Opinion? {

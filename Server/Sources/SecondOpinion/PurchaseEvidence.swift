@@ -143,9 +143,8 @@ struct PurchaseEvidence: Sendable {
         case .claim, .assignment, .paidBack: return nil
         }
         let isOn = begin <= question.at && question.at < end
-        let span = end == .distantFuture ? "from \(begin) on" : "from \(begin) to \(end)"
-        let reason = "given by staff or the app's backend \(span)"
-        return Opinion(isOn ? .yes : .no, since: isOn ? begin : end, reason, [given.row])
+        let why = end == .distantFuture ? "given since \(begin)" : "given from \(begin) to \(end)"
+        return Opinion(isOn ? .yes : .no, since: isOn ? begin : end, why, [given.row])
             .about(keys, Owners(certain: [RowKey(of: owner)]))
     }
 }

@@ -201,11 +201,37 @@ def test_every_page_is_seen_and_judged(page, demo):
         judge(page, name)
 
 
+# The texts of a page outside of previews of emails, ids, code, and what people wrote. In a demo no store
+# says a sentence of its own, so that nothing is marked as English either.
+SHOWN = """() => {
+    const others = `details[lang], code, pre, textarea, script, style, .ids, a[href*="/customers/"], .top .me`
+    const shown = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    while (walker.nextNode()) {
+        if (!walker.currentNode.parentElement.closest(others)) { shown.push(walker.currentNode.textContent) }
+    }
+    return shown
+}"""
+# Names of the stores, of the sample catalog, and commands.
+NAMES = re.compile("|".join(sorted(
+    {"App Store Connect", "App Store Server API", "App Store", "Google Play", "Google Cloud", "Play Console",
+     "Stripe Checkout", "Small Business Program", "Subscription Event", "Apple ID", r"tollgate( [a-z-]+)+"}
+    | {re.escape(name) for name in re.findall(r"^ +name: (.+)$", (ROOT / "catalog.yaml").read_text(), re.M)},
+    key=len, reverse=True)))
+ENGLISH_WORDS = re.compile(r"[A-Za-z][a-z'’]+(?: [A-Za-z]?[a-z'’]+)+")
+
+
+def english(page):
+    """The runs of English words that a Japanese page shows as if they were Japanese."""
+    texts = [NAMES.sub("·", text) for text in page.evaluate(SHOWN)]
+    return [found.group() for text in texts for found in ENGLISH_WORDS.finditer(text)]
+
+
 def test_in_japanese(browser, signed_in, demo):
     page = open_page(browser, signed_in, locale="ja-JP")
     for name, url in pages(page, demo).items():
         page.goto(url)
         assert page.locator("html").get_attribute("lang") == "ja", name
+        assert english(page) == [], name
         picture(page, f"{name}-ja")
         judge(page, f"{name} in Japanese", JAPANESE)
     assert page.complaints == []
@@ -514,6 +540,46 @@ def test_a_populated_demo_has_months_behind_it(browser, populated):
         expect(coverage).to_contain_text(name)
     expect(page.locator(".notice.refusal")).to_have_count(0)
     judge(page, "reconciliation of a populated demo")
+    assert page.complaints == []
+    page.context.close()
+
+
+def test_a_populated_demo_speaks_japanese(browser, populated):
+    """What months of purchases left, and what is wrong with a catalog: no page shows English as Japanese."""
+    page = open_page(browser, None, locale="ja-JP")
+    page.goto(populated.link)
+    base = populated.url + "/dashboard"
+    populated.post("/v1/webhook_endpoints", url=f"http://127.0.0.1:{free_port()}/", enabled_events=["*"])
+    page.goto(f"{base}/webhooks")
+    endpoint = page.locator("tbody a").first.get_attribute("href")
+    # An event for an endpoint that does not answer.
+    httpx.get(populated.url + "/demo", timeout=60)
+    press(populated, "buy", "com.example.app.coins100")
+    addresses = [
+        "", "/reports", "/payments", "/webhooks", "/reconciliation", "/customers", "/purchases", "/deliveries",
+        "/parked", "/events", "/catalog", "/health", "/audit", "/staff", "/keys", "/access", "/emails", "/sandbox",
+    ]
+    page.goto(f"{base}/reports")
+    links = [link.get_attribute("href") for link in page.locator(".tiles a").all()]
+    for section in ("customers", "purchases", "deliveries"):
+        page.goto(f"{base}/{section}")
+        found = page.locator(f"tbody a[href^='/dashboard/{section}/']")
+        links += [found.nth(n).get_attribute("href") for n in range(min(8, found.count()))]
+    for address in [f"{base}{address}" for address in addresses] + [f"{populated.url}{link}" for link in links]:
+        assert page.goto(address).status == 200, address
+        assert english(page) == [], address
+
+    def is_tried():
+        page.goto(populated.url + endpoint)
+        return page.get_by_text("応答なし").count() > 0
+
+    until(is_tried, "no event was sent")
+    assert english(page) == []
+    page.goto(f"{base}/catalog")
+    page.locator("#catalog").fill("products:\n  - id: pro\n    kinds: ten\n    coins: many\n")
+    page.locator("form[action='/dashboard/catalog/check'] button").click()
+    expect(page.locator(".notice.refusal li")).not_to_have_count(0)
+    assert english(page) == []
     assert page.complaints == []
     page.context.close()
 

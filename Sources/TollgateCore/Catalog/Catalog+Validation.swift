@@ -243,7 +243,7 @@ extension Catalog.Product {
                     id + plan,
                     inEach: apps.map { "google_play_product_id " + $0 },
                     at: here,
-                    "the Google Play product ‘\(id)\(plan)’ belongs to another product already; "
+                    "the Google Play product ‘\(id + plan)’ belongs to another product already; "
                         + "name other ‘google_play_base_plans’, or remove one of them"
                 )
             }
@@ -305,13 +305,13 @@ extension Catalog.Product {
         for (app, id) in (byApp ?? [:]).sorted(by: { $0.key < $1.key }) {
             let here = place + [.key(name + "s"), .key(app)]
             guard let listed = apps.first(where: { $0.id == app }) else {
+                let known = apps.map(\.id).joined(separator: ", ")
                 report.add(
                     at: here,
                     apps.isEmpty
                         ? "there is no app ‘\(app)’, since the catalog has no ‘apps’; list them, "
                             + "or write ‘\(name)’"
-                        : "there is no app ‘\(app)’; name the id of one under ‘apps’: "
-                            + apps.map(\.id).joined(separator: ", ")
+                        : "there is no app ‘\(app)’; name the id of one under ‘apps’: \(known)"
                 )
                 continue
             }

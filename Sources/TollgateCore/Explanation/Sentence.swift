@@ -26,19 +26,22 @@ public struct Sentence: Sendable {
     /// A sentence of somebody else, such as a store; it has no template of ours.
     public init(quoting text: String) { self = "\(text)" }
 
+    /// A sentence by its template and what fills its gaps.
+    public init(_ template: String, _ values: [Value]) {
+        parts = [Part(template: template, values: values)]
+    }
+
     public static func += (sentence: inout Sentence, more: Sentence) {
         sentence.parts += more.parts
     }
 
     /// The sentence in English.
     public var text: String {
-        parts.map { part in
-            part.filled { value in
-                switch value {
-                case .text(let text), .word(let text, _): text
-                case .instant(let instant): "\(instant)"
-                case .list(let sentences): sentences.map(\.text).joined(separator: "; ")
-                }
+        parts.flatMap { $0.pieces() }.map { piece in
+            switch piece {
+            case .text(let text), .gap(.text(let text), _), .gap(.word(let text, _), _): text
+            case .gap(.instant(let instant), _): "\(instant)"
+            case .gap(.list(let sentences), _): sentences.map(\.text).joined(separator: "; ")
             }
         }
         .joined()
@@ -46,27 +49,32 @@ public struct Sentence: Sendable {
 }
 
 extension Sentence.Part {
-    /// The text with its gaps filled.
+    /// A piece of a sentence: text of the template, or what fills a gap.
+    public enum Piece: Hashable, Sendable {
+        case text(String)
+        /// - Parameter kind: the kind of words in the gap, where a template names it: `{2:quoted}`.
+        case gap(Sentence.Value, kind: String?)
+    }
+
+    /// The template with its gaps filled.
     ///
-    /// - Parameters:
-    ///   - template: the same in another language, which may order the gaps otherwise.
-    ///   - text: how a value is written.
-    public func filled(
-        _ template: String? = nil,
-        _ text: (Sentence.Value) -> String
-    ) -> String {
-        var filled = ""
+    /// - Parameter template: the same in another language, which may order the gaps otherwise.
+    public func pieces(_ template: String? = nil) -> [Piece] {
+        var pieces: [Piece] = []
         // In one pass, so that nothing that was filled in is taken for a gap.
         var rest = (template ?? self.template)[...]
         while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
-            filled += rest[..<open]
-            let number = Int(rest[rest.index(after: open)..<close])
-            if let number, values.indices.contains(number - 1) {
-                filled += text(values[number - 1])
+            let gap = rest[rest.index(after: open)..<close].split(separator: ":", maxSplits: 1)
+            if let number = gap.first.flatMap({ Int($0) }), values.indices.contains(number - 1) {
+                pieces.append(.text(String(rest[..<open])))
+                let kind = gap.count > 1 ? String(gap[1]) : nil
+                pieces.append(.gap(values[number - 1], kind: kind))
+            } else {
+                pieces.append(.text(String(rest[...close])))
             }
             rest = rest[rest.index(after: close)...]
         }
-        return filled + rest
+        return pieces + [.text(String(rest))]
     }
 }
 

@@ -237,8 +237,9 @@ extension Finance {
                         reportedDay: line.first,
                         units: line.units,
                         reported: line.price,
-                        detail:
-                            "\(line.units) at \(line.price)\(line.isRefund ? " taken back" : "") in \(line.country)"
+                        detail: line.isRefund
+                            ? "\(line.units) at \(line.price) taken back in \(line.country)"
+                            : "\(line.units) at \(line.price) in \(line.country)"
                     )
                 )
             }

@@ -16,8 +16,9 @@ struct GooglePlayComparing {
     mutating func compare(_ movement: Finance.Movement, with booking: GooglePlaySales) {
         var findings: [Finance.Finding?] = []
         if booking.charged.map({ !$0.isAbout(movement.amount) }) ?? true {
-            let said = booking.charged.map { "\($0) there" } ?? "several currencies there"
-            let detail = "\(movement.amount) here, \(said)"
+            let detail =
+                booking.charged.map { "\(movement.amount) here, \($0) there" }
+                ?? "\(movement.amount) here, several currencies there"
             findings.append(.init(.amountDiffers, detail, movement.gross, booking.amount))
         }
         findings.append(day(of: movement, booking))
@@ -127,7 +128,9 @@ struct GooglePlayComparing {
         let isCharge = movement.kind == .charge
         return .init(
             isCharge ? .settlementDate : .refundTiming,
-            "\(isCharge ? "sold" : "granted") on \(movement.day), booked on \(booking.day)",
+            isCharge
+                ? "sold on \(movement.day), booked on \(booking.day)"
+                : "granted on \(movement.day), booked on \(booking.day)",
             movement.gross,
             booking.amount
         )

@@ -135,8 +135,9 @@ struct GooglePlayMatching<Booking: GooglePlayBooking> {
                 reportedDay: booking.day,
                 units: 1,
                 reported: booking.amount,
-                detail:
-                    "\(booking.isRefund ? "a refund" : "a charge") of the order \(booking.order) of which nothing is known"
+                detail: booking.isRefund
+                    ? "a refund of the order \(booking.order) of which nothing is known"
+                    : "a charge of the order \(booking.order) of which nothing is known"
             )
         )
     }

@@ -196,8 +196,10 @@ package struct GivenAnswer: Sendable {
         at instant: Instant
     ) -> (text: String, since: Instant?) {
         if let access {
-            let until = access.until.map { "until \($0)" } ?? "for ever"
-            return ("\(access.ground), by \(access.purchase) \(until)", access.since)
+            let reason =
+                access.until.map { "\(access.ground), by \(access.purchase) until \($0)" }
+                ?? "\(access.ground), by \(access.purchase) for ever"
+            return (reason, access.since)
         }
         let last = timeline.entries.filter { $0.lookupKey == lookupKey }
             .compactMap { entry in entry.until.map { ($0, entry.purchase.canonical) } }

@@ -61,13 +61,14 @@ public struct LetterStore: Sendable {
             where try rows.first?.bytes(0).isEmpty == false {
                 present.insert(customer)
             }
+            let outcome = "Emails of this kind were off in the meantime."
             try connection.executeMany(
                 """
                 UPDATE letter SET status = 3, tried = $2,
-                    outcome = 'Emails of this kind were off in the meantime.'
+                    outcome = $3
                 WHERE status = 0 AND kind = $1
                 """,
-                kinds.map { [.text($0), .integer(now.milliseconds)] }
+                kinds.map { [.text($0), .integer(now.milliseconds), .text(outcome)] }
             )
             try connection.executeMany(
                 Self.insertSQL,

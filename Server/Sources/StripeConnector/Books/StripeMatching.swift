@@ -167,7 +167,7 @@ extension Finance {
                     reportedDay: line.day,
                     units: 1,
                     reported: isFee ? -line.fee : line.amount,
-                    detail: line.description.map { "\(detail): \($0)" } ?? detail
+                    detail: line.description.map { "\(detail) (Stripe: ‘\($0)’)" } ?? detail
                 )
             )
         }
@@ -234,7 +234,9 @@ extension Finance {
             let isCharge = movement.kind == .charge
             return Finding(
                 isCharge ? .settlementDate : .refundTiming,
-                "\(isCharge ? "sold" : "granted") on \(movement.day), booked on \(line.day)",
+                isCharge
+                    ? "sold on \(movement.day), booked on \(line.day)"
+                    : "granted on \(movement.day), booked on \(line.day)",
                 movement.amount,
                 line.amount
             )

@@ -25,7 +25,7 @@ public enum StripeTranslator {
             subject = try event.subject()
         } catch {
             let reads = StripeHints.reads(for: event)
-            let reason = "\(event.type): \(error)"
+            let reason = "\(event.type) cannot be read: \(error)"
             guard !reads.isEmpty else { return .parked(reason: reason) }
             return hint(reads, livemode: event.livemode, reason: reason)
         }

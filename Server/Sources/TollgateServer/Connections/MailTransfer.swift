@@ -186,11 +186,14 @@ final class MailTransfer {
                     : "The connection to \(place) failed."
             )
         }
-        let what =
+        let sentence =
             isLogin
-            ? "refused the user name and password" : mail == nil ? "refused us" : "refused the mail"
+            ? "\(place) refused the user name and password: \(quotedReply)"
+            : mail == nil
+                ? "\(place) refused us: \(quotedReply)"
+                : "\(place) refused the mail: \(quotedReply)"
         return MailFailed(
-            "\(place) \(what): \(quotedReply)",
+            sentence,
             isPermanent: status >= 500,
             about: isLogin ? .server : subject(status)
         )

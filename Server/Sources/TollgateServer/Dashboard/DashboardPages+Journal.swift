@@ -104,9 +104,8 @@ extension DashboardPages {
                     ), Cell(words.of("deed", entry.action)),
                     Cell.link(
                         entry.subject,
-                        "/dashboard/audit?subject=\(Ask.escaped(entry.subject))",
-                        note: entry.detail.isEmpty ? nil : entry.detail
-                    ), change,
+                        "/dashboard/audit?subject=\(Ask.escaped(entry.subject))"
+                    ).noting(entry.detail.isEmpty ? nil : read(entry.detail)), change,
                     Cell.badge(
                         entry.outcome == AuditEntry.done
                             ? words["outcome_done"]

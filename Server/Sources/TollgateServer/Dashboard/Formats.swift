@@ -87,6 +87,18 @@ struct Formats: Sendable {
         }
     }
 
+    /// A text that programs wrote, with a day or an instant as people write it.
+    func readable(_ text: String) -> String {
+        guard text.count == 10 || text.count == 20,
+            let date = try? Date(
+                text.count == 10 ? "\(text)T00:00:00Z" : text,
+                strategy: .iso8601
+            )
+        else { return text }
+        let instant = Instant(milliseconds: Int64(date.timeIntervalSince1970) * 1000)
+        return text.count == 10 ? day(instant) : moment(instant)
+    }
+
     /// A time as templates take it: for people and for machines.
     func time(_ instant: Instant) -> Model {
         ["text": moment(instant), "iso": instant.description]

@@ -24,8 +24,9 @@ struct Cell {
     var currency: String?
     /// The value as programs read it: `9.990` for `$9.99`.
     var plain: String?
-    /// The text is English on every page.
-    var isEnglish = false
+    /// The text and the note in pieces, where something in them is English on every page.
+    var said: Said?
+    var saidNote: Said?
     /// The text is a sentence, which needs room.
     var isLong = false
 
@@ -90,13 +91,13 @@ struct Cell {
         return cell
     }
 
-    /// Whether nothing is said.
-    var isBlank: Bool { text.isEmpty || text == "–" }
-
-    static func english(_ text: String) -> Cell {
-        var cell = Cell(text)
-        cell.isEnglish = true
-        cell.isLong = true
+    /// The same with a second line that may quote a store.
+    func noting(_ note: Said?) -> Cell {
+        var cell = self
+        (cell.note, cell.saidNote) = (note?.text, note)
         return cell
     }
+
+    /// Whether nothing is said.
+    var isBlank: Bool { text.isEmpty || text == "–" }
 }

@@ -69,7 +69,9 @@ struct Table {
                     "note": cell.note ?? false, "badge": cell.badge ?? false,
                     "iso": cell.iso ?? false, "cellID": cell.id ?? false,
                     "isNumber": cell.isNumber || numbers.contains(index),
-                    "isEnglish": cell.isEnglish, "isLong": cell.isLong,
+                    "pieces": (cell.said ?? Said(cell.text)).models,
+                    "notePieces": (cell.saidNote ?? Said(cell.note ?? "")).models,
+                    "isLong": cell.isLong,
                 ]
             }
         ]

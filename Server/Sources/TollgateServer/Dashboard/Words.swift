@@ -46,6 +46,8 @@ func preferred<Choice>(_ header: String?, _ choice: (String) -> Choice?) -> Choi
 /// The languages that only customers have hold only the texts that customers see.
 struct Words: Sendable {
     let table: [String: String]
+    /// The templates of sentences, those with the longest text first.
+    let templates: [SentenceTemplate]
 
     /// The text of a key; the key itself where there is none, which a test rules out.
     subscript(_ key: String) -> String { table[key] ?? key }
@@ -104,5 +106,7 @@ struct Words: Sendable {
             table[String(line[..<sign.lowerBound])] = String(line[sign.upperBound...])
         }
         self.table = table
+        templates = table.compactMap { SentenceTemplate($0, $1) }
+            .sorted { ($0.weight, $0.text) > ($1.weight, $1.text) }
     }
 }

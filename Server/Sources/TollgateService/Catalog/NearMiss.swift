@@ -13,7 +13,8 @@ package enum NearMiss {
     /// What to say after a sentence that refused `word`: the guess, else all there are.
     package static func advice(_ word: String, among candidates: [String]) -> String {
         if let guess = of(word, among: candidates) { return "did you mean ‘\(guess)’?" }
-        return "possible are " + candidates.map { "‘\($0)’" }.joined(separator: ", ")
+        let all = candidates.map { "‘\($0)’" }.joined(separator: ", ")
+        return "possible are \(all)"
     }
 
     private static func folded(_ word: String) -> [Character] {

@@ -85,10 +85,8 @@ extension YAMLReading {
         if !id.isEmpty { fields.what = "the product ‘\(id)’" }
         if fields.values["kind"] == nil, fields.isMapping {
             let kinds = Catalog.Product.Kind.allCases.map { "‘\($0.rawValue)’" }
-            report(
-                place,
-                "\(fields.what) has no ‘kind’; add one of " + kinds.joined(separator: ", ")
-            )
+                .joined(separator: ", ")
+            report(place, "\(fields.what) has no ‘kind’; add one of \(kinds)")
         }
         return Catalog.Product(
             id: id,

@@ -91,10 +91,12 @@ package struct YAMLReading {
             }
             let path = place.path + [.key(key)]
             guard keys.contains(key) else {
+                let advice = NearMiss.advice(key, among: keys)
                 report(
                     YAMLPlace(node: keyNode, path: path),
-                    "\(what) has no \(mayBeSecret(key) ? "such key" : "key ‘\(key)’"); "
-                        + NearMiss.advice(key, among: keys)
+                    mayBeSecret(key)
+                        ? "\(what) has no such key; \(advice)"
+                        : "\(what) has no key ‘\(key)’; \(advice)"
                 )
                 continue
             }
@@ -138,8 +140,8 @@ package struct YAMLReading {
             return nil
         }
         guard let value = read(scalar) else {
-            let text = hidesTexts ? "this" : "‘\(scalar.string.prefix(60))’"
-            report(place, "\(text) is not \(shape)")
+            let text = scalar.string.prefix(60)
+            report(place, hidesTexts ? "this is not \(shape)" : "‘\(text)’ is not \(shape)")
             return nil
         }
         return value
@@ -243,11 +245,8 @@ package struct YAMLReading {
     ) -> Word? where Word: RawRepresentable<String> & CaseIterable {
         guard let place = fields.values[key], let text = text(place) else { return nil }
         if let word = Word(rawValue: text) { return word }
-        let words = Word.allCases.map(\.rawValue)
-        report(
-            place,
-            "‘\(text.prefix(60))’ is no \(place.label); " + NearMiss.advice(text, among: words)
-        )
+        let advice = NearMiss.advice(text, among: Word.allCases.map(\.rawValue))
+        report(place, "‘\(text.prefix(60))’ is no \(place.label); \(advice)")
         return nil
     }
 }

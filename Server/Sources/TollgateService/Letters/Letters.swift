@@ -257,7 +257,7 @@ extension Letters {
         case giveUp(String)
     }
 
-    private static let late = "It was too old to be sent again. Last attempt: "
+    private static let late = "It was too old to be sent again."
 
     private func next(_ row: LetterRow) async throws -> Step {
         let now = await clocks.now()
@@ -265,7 +265,10 @@ extension Letters {
         let greatestAge = kind?.greatestAge ?? Letter.Kind.longestAge
         guard now.milliseconds - row.caused.milliseconds <= greatestAge else {
             guard let outcome = row.outcome else { return .drop("It was too old to be sent.") }
-            return .giveUp(outcome.hasPrefix(Self.late) ? outcome : Self.late + outcome)
+            let isTold = outcome.hasPrefix(Self.late)
+            return .giveUp(
+                isTold ? outcome : "It was too old to be sent again. Last attempt: \(outcome)"
+            )
         }
         guard let kind, setUp.settings.kinds.contains(kind),
             sends(about: row.purchase.environment)

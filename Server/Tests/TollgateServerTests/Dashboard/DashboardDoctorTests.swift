@@ -112,7 +112,8 @@ struct DashboardDoctorTests {
             let page = try await browser.press("/dashboard/doctor/alert-test")
             #expect(page.status == 200 && !page.text.contains("{{"))
             for words in [
-                "hooks.example.com", "It answered 404", "ops@example.com",
+                "hooks.example.com", "ops@example.com",
+                language == "en" ? "It answered 404" : "応答は 404 です。",
                 "‘550 &lt;no&gt;’",
                 language == "en" ? "The test message was accepted." : "テストメッセージを受け付けました。",
             ] {

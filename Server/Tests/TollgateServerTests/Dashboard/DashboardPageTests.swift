@@ -393,7 +393,7 @@ struct DashboardPageTests {
                 "/dashboard/catalog/check",
                 ["catalog": "entitlements:\n  - lookup_key: pro\n    name: Pro\nproducts: []\n"]
             )
-            #expect(right.words.contains("1 entitlement"))
+            #expect(right.words.contains("Entitlements: 1; products: 0"))
             #expect(server.tollgate.store.history.versions.count == versions)
         }
     }

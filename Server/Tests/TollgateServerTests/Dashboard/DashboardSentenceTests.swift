@@ -3,6 +3,8 @@ import Testing
 import TollgateCore
 import TollgateService
 
+@testable import TollgateServer
+
 @Suite("Sentences of the dashboard in Japanese")
 struct DashboardSentenceTests {
     @Test("A template has a number for each gap, whatever stands in it")
@@ -11,23 +13,75 @@ struct DashboardSentenceTests {
             SentenceTemplates.literals(in: #"f("a \(b(c: "d (")) e \(g)", "h") // "i""#)
                 == ["a {1} e {2}", "h"]
         )
+        #expect(SentenceTemplates.literals(in: "\"a \"\n    + \"b\"") == ["a b"])
+        #expect(
+            SentenceTemplates.statements(in: "  f(\n    1)\n  x.drop(\n    \"a b\"\n  )")
+                == [".drop(\n    \"a b\""]
+        )
         #expect(SentenceTemplates.isSentence("{1} to {2}"))
         #expect(!SentenceTemplates.isSentence("app_store.key"))
         #expect(!SentenceTemplates.isSentence("{1}: {2}"))
     }
 
-    @Test("Every sentence of Why and of Doctor is in the catalogue, and none is there for nothing")
+    @Test("Every sentence that a page says is in the catalogue, and none is there for nothing")
     func complete() throws {
         let japanese = try DashboardPageTests.words("ja")
         let known = japanese.filter { SentenceTemplates.isSentence($0.key) }
         let said = try SentenceTemplates.all()
-        #expect(said.count > 150)
+        #expect(said.count > 400)
         #expect(said.subtracting(known.keys).sorted() == [])
         #expect(Set(known.keys).subtracting(said).sorted() == [])
         func gaps(_ text: String) -> [String] {
-            text.matches(of: /\{\d\}/).map { String($0.output) }.sorted()
+            text.matches(of: /\{(\d)(:[a-z_]+)?\}/).map { String($0.1) }.sorted()
         }
         for (template, text) in known { #expect(gaps(template) == gaps(text), "\(template)") }
+    }
+
+    @Test("A sentence that was kept as English text is read back as it was made")
+    func readBack() {
+        let words = Words.of(.japanese)
+        let templates = words.templates.filter(\.hasWords)
+        #expect(templates.count > 400)
+        for template in templates {
+            let gaps = (1...9).filter { template.text.contains("{\($0)}") }
+            let sentence = Sentence(template.text, gaps.map { .text("value-\($0)") })
+            #expect(words.read(sentence.text).parts == sentence.parts, "\(template.text)")
+        }
+    }
+
+    /// What is kept, and how a Japanese page says it: what stands in brackets is English there.
+    static let kept = [
+        "answered 503": "応答 503",
+        "Nothing was sent: the host has no address.": "送信していません: ホストのアドレスなし。",
+        "It was too old to be sent again. Last attempt: localhost:25 refused the mail: ‘550 no’.":
+            "再送信の期限を過ぎました。最後の試行: localhost:25 がメールを拒否しました: [‘550 no’.]",
+        "not strictly valid JSON (data, byte 4: the JSON text ends too early)":
+            "JSON として不正（data、4 バイト目: JSON が途中で終了）",
+        "no hint that can be read: PubSubMessage is not an object":
+            "通知を読み取れません: [PubSubMessage is not an object]",
+        "payment, by stripe/sandbox/-/sub_1 until 2026-07-01T00:00:00Z":
+            "支払い済み（stripe/sandbox/-/sub_1、2026年7月1日 00:00 まで）",
+        "ON_HOLD, paid until 2026-07-01T00:00:00Z":
+            "保留中（支払い再試行）、支払いは 2026年7月1日 00:00 まで",
+        "sold on 2026-06-01, booked on 2026-06-03": "2026年6月1日 に販売、2026年6月3日 に計上",
+        "a tax beside the charges (Stripe: ‘Sales tax for June’)":
+            "課金とは別の税（Stripe: [Sales tax for June]）",
+        "the product ‘pro’ has no key ‘kinds’; did you mean ‘kind’?":
+            "製品「pro」に「kinds」というキーはありません。「kind」の誤りではありませんか",
+        "‘ten’ is not a whole number, like 100":
+            "「ten」は正しい形式ではありません。必要な形式: 整数（例: 100）",
+        "Your card was declined.": "[Your card was declined.]",
+    ]
+
+    @Test("Outcomes, reasons and opinions that were kept are said in Japanese", arguments: kept)
+    func read(_ text: String, _ japanese: String) {
+        let words = Words.of(.japanese)
+        let said = words.said(words.read(text), Formats(language: .japanese))
+        let shown = said.pieces.map { $0.isEnglish ? "[\($0.text)]" : $0.text }.joined()
+        #expect(shown == japanese)
+        // On an English page it stays as it is.
+        let english = Words.of(.english)
+        #expect(english.said(english.read(text), Formats(language: .english)).text == text)
     }
 
     /// Codes that answer keys and sessions, which no page has, and those with a heading that says it all.
@@ -125,7 +179,7 @@ struct DashboardSentenceTests {
             )
             #expect(page.status == 400 && page.text.contains("parameter_invalid"))
             let english = "A grant lasts 1 to 36,500 days."
-            let japanese = "日数は 1〜36,500 の整数で入力してください。"
+            let japanese = "日数は整数で入力してください。付与は 1〜36,500 日"
             #expect(page.text.contains(english) == (language == "en"))
             #expect(page.text.contains(japanese) == (language == "ja"))
         }

@@ -43,8 +43,7 @@ struct AccessPages: DashboardPages {
         let customer = finding.customer.rawValue
         var since = Cell.time(finding.since, formats)
         since.note = "\(words["first_seen"]): \(formats.moment(kept.firstSeen))"
-        var reasons = Cell.english(finding.opinion)
-        reasons.note = "\(words["server_says"]): \(finding.answer)"
+        let answer = Said([Said("\(words["server_says"]): "), read(finding.answer)])
         return [
             Cell.badge(
                 words["access_\(finding.kind.rawValue)"],
@@ -55,7 +54,8 @@ struct AccessPages: DashboardPages {
                 "/dashboard/customers/\(Ask.escaped(customer))"
                     + "?environment=\(finding.environment.rawValue)",
                 note: finding.environment == .sandbox ? words["environment_sandbox"] : nil
-            ).with(id: customer), Cell(finding.lookupKey), since, reasons, evidence(finding),
+            ).with(id: customer), Cell(finding.lookupKey), since,
+            readCell(finding.opinion).noting(answer), evidence(finding),
         ]
     }
 

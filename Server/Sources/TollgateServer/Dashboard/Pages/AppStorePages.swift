@@ -229,7 +229,7 @@ struct AppStorePages: DashboardPages {
         let days = try number(form["days"], "days")
         guard (1...90).contains(days) else {
             throw Refusal.invalid(
-                "extension_days",
+                "days",
                 "The App Store extends a renewal date by 1 to 90 days."
             )
         }

@@ -106,7 +106,7 @@ struct CustomerForms: DashboardPages {
             Deed(
                 "grant.create",
                 "customer:\(customer)",
-                "\(key) \(ends.map { "until \(Instant(milliseconds: $0))" } ?? "for ever")"
+                ends.map { "\(key) until \(Instant(milliseconds: $0))" } ?? "\(key) for ever"
             ),
             state: { try await keys(of: customer, environment) }
         ) {

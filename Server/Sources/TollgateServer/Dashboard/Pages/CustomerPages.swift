@@ -363,7 +363,7 @@ struct CustomerPages: DashboardPages {
                 "atText": formats.moment(explanation.at),
                 "atValue": String(explanation.at.description.prefix(16)),
                 "table": evidence(reasons).model,
-                "changes": explanation.changes.map { words.said($0, formats) },
+                "changes": explanation.changes.map { words.said($0, formats).text },
                 "hasChanges": !explanation.changes.isEmpty, "lookupKey": key,
                 "environmentValue": file.environment.rawValue,
                 "back": file.address,

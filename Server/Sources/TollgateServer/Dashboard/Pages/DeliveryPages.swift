@@ -108,7 +108,7 @@ struct DeliveryPages: DashboardPages {
                 [
                     Cell.time(fact.stated.instant, formats),
                     Cell(words.of("statement", fact.kind)).with(id: fact.kind),
-                    Cell.noted(said(fact), words.said(fact.sentence, formats)), Cell(fact.source),
+                    Cell(said(fact)).noting(words.said(fact.sentence, formats)), Cell(fact.source),
                 ]
             },
             empty: words["fact_none"]
@@ -140,7 +140,7 @@ struct DeliveryPages: DashboardPages {
             rows: messages.map { message in
                 [
                     Cell.time(message.received, formats), Cell(storeName(message.store)),
-                    Cell(message.source), Cell.english(message.reason),
+                    Cell(message.source), readCell(message.reason),
                 ]
             },
             empty: words["no_parked"]

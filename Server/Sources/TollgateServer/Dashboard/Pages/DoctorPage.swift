@@ -22,10 +22,12 @@ struct DoctorPage: DashboardPages {
         let table = Table(
             caption: words["nav_doctor"],
             columns: [words["state"], words["doctor_check"], words["doctor_finding"]],
-            rows: (findings ?? []).map { finding -> [Cell] in
-                var sentence = Cell.said(finding.sentence, words, formats)
-                sentence.note = finding.remedy.map { words.said($0, formats) }
-                return [state(finding.state), Cell(finding.check), sentence]
+            rows: (findings ?? []).map { finding in
+                [
+                    state(finding.state), Cell(finding.check),
+                    Cell.said(finding.sentence, words, formats)
+                        .noting(finding.remedy.map { words.said($0, formats) }),
+                ]
             },
             empty: words["doctor_not_asked"]
         )
@@ -65,7 +67,7 @@ struct DoctorPage: DashboardPages {
                     outcome.failure == nil
                         ? Cell.badge(words["doctor_ok"], "on")
                         : Cell.badge(words["doctor_failed"], "bad"),
-                    outcome.failure.map { Cell.english($0) } ?? Cell(words["alert_test_taken"]),
+                    outcome.failure.map { readCell($0) } ?? Cell(words["alert_test_taken"]),
                 ]
             },
             empty: words["alert_test_none"]

@@ -46,7 +46,7 @@ struct EmailPages: DashboardPages {
                     } ?? Cell(words["erased"]), state(of: letter),
                     Cell(formats.number(letter.attempts)),
                     letter.tried.map { Cell.time($0, formats) } ?? Cell("–"),
-                    Cell.english(letter.outcome ?? "–"),
+                    letter.outcome.map { readCell($0) } ?? Cell("–"),
                 ]
             },
             empty: words["no_emails"],

@@ -73,7 +73,7 @@ struct FinancePages: DashboardPages {
             model["summaries"] = summaries(found).model
             model["differences"] = differences(found).model
             model["hasReissues"] = !found.reissues.isEmpty
-            model["reissues"] = found.reissues.map { ["text": $0.text] as Model }
+            model["reissues"] = found.reissues.map { ["pieces": read($0.text).models] as Model }
         }
         return page(
             "dash_reconciliation",
@@ -172,7 +172,7 @@ struct FinancePages: DashboardPages {
     /// What a reason means; in English, the words of the API.
     private func explanation(of summary: Finance.Reconciliation.Summary) -> Cell {
         words.table["explained_\(summary.reason.rawValue)"].map { Cell($0) }
-            ?? Cell.english(summary.explanation)
+            ?? readCell(summary.explanation)
     }
 
     private func differences(_ found: Finance.Reconciliation) -> Table {
@@ -198,7 +198,7 @@ struct FinancePages: DashboardPages {
                     Cell(difference.line ?? "–"),
                     Cell(difference.expected.map { formats.money($0) } ?? "–"),
                     Cell(difference.reported.map { formats.money($0) } ?? "–"),
-                    Cell.english(difference.detail),
+                    readCell(difference.detail),
                 ]
             },
             empty: words["no_differences"]

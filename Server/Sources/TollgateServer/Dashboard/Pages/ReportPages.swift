@@ -73,7 +73,8 @@ struct ReportPages: DashboardPages {
                         "term": "\(name) · \(words["version"]) \(definition.version)",
                         "meaning": words.table[definition.key("definition")] ?? definition.text,
                     ]
-                }, "notes": table.notes, "hasNotes": !table.notes.isEmpty,
+                }, "notes": table.notes.map { ["pieces": read($0).models] as Model },
+                "hasNotes": !table.notes.isEmpty,
                 "isList": false, "hasViews": true,
             ]
         )

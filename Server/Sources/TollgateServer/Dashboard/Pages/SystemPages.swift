@@ -69,15 +69,27 @@ struct SystemPages: DashboardPages {
         if let text {
             let check = CatalogCheck(bytes: Array(text.utf8), file: "catalog.yaml")
             content["isFine"] = check.isOK
-            content["fineText"] = check.isOK ? check.text : ""
+            content["fineText"] = check.catalog.map { fineText($0) } ?? ""
             content["problems"] = check.errors.map { error -> Model in
                 [
                     "place": words("line", ["line": "\(error.line)", "column": "\(error.column)"]),
-                    "problem": error.message,
+                    "pieces": read(error.message).models,
                 ]
             }
         }
         return page("dash_catalog", words["nav_catalog"], section: "catalog", content)
+    }
+
+    /// What a catalog without mistakes holds.
+    private func fineText(_ catalog: TollgateCore.Catalog) -> String {
+        words(
+            "check_fine",
+            [
+                "entitlements": formats.number(Int64(catalog.entitlements.count)),
+                "products": formats.number(Int64(catalog.products.count)),
+                "buttons": formats.number(Int64(catalog.buyButtons.count)),
+            ]
+        )
     }
 
     /// `Google Play: pro (monthly)`; by app where apps have other ids.

@@ -21,10 +21,10 @@ struct WebhookPages: DashboardPages {
                         note: endpoint.description
                     ),
                     Cell.badge(
-                        endpoint.status == "enabled"
-                            ? words["on"] : endpoint.disabledReason ?? words["off"],
+                        words[endpoint.status == "enabled" ? "on" : "off"],
                         endpoint.status == "enabled" ? "on" : "bad"
-                    ), Cell(endpoint.enabledEvents.joined(separator: ", ")),
+                    ).noting(endpoint.disabledReason.map { read($0) }),
+                    Cell(endpoint.enabledEvents.joined(separator: ", ")),
                     Cell.time(Instant(milliseconds: endpoint.created), formats),
                 ]
             },
@@ -67,7 +67,7 @@ struct WebhookPages: DashboardPages {
                     ), Cell(formats.number(delivery.attempts)),
                     delivery.tried.map {
                         Cell.time(Instant(milliseconds: $0), formats)
-                    } ?? Cell("–"), Cell.english(delivery.outcome ?? "–"),
+                    } ?? Cell("–"), outcome(of: delivery),
                 ]
             },
             empty: words["no_attempts"],
@@ -83,8 +83,8 @@ struct WebhookPages: DashboardPages {
             section: "webhooks",
             [
                 "table": table.model, "here": here,
-                "stateText": endpoint.status == "enabled"
-                    ? words["on"] : endpoint.disabledReason ?? words["off"],
+                "stateText": words[endpoint.status == "enabled" ? "on" : "off"],
+                "why": endpoint.disabledReason.map { read($0).models } ?? [],
                 "isOn": endpoint.status == "enabled",
                 "choices": [nil, "waiting", "delivered", "dead"].map { choice -> Model in
                     [
@@ -95,6 +95,11 @@ struct WebhookPages: DashboardPages {
                 },
             ]
         )
+    }
+
+    private func outcome(of delivery: API.WebhookDelivery) -> Cell {
+        guard delivery.status != "delivered" else { return Cell(words["delivery_delivered"]) }
+        return delivery.outcome.map { readCell($0) } ?? Cell("–")
     }
 
     /// Sends again what was given up, or one event.
