@@ -3,6 +3,8 @@
 # server and all that it held are gone afterwards. The command finds it in TOLLGATE_DATABASE.
 #
 #   with-postgres.sh COMMAND…
+#
+# POSTGRES_OPTIONS are further options of the server.
 set -euo pipefail
 
 binaries="$(dirname "$(compgen -G '/usr/lib/postgresql/*/bin/initdb' | sort -V | tail -1)" 2>/dev/null || true)"
@@ -27,7 +29,7 @@ free_port() {
 }
 start() {
     "${as_owner[@]}" "$binaries/pg_ctl" -D "$folder/data" -w -l "$folder/log" \
-        -o "-c listen_addresses=127.0.0.1 -p $1 -k $folder" start
+        -o "-c listen_addresses=127.0.0.1 -p $1 -k $folder ${POSTGRES_OPTIONS:-}" start
 }
 (
     cd /

@@ -39,27 +39,65 @@ final class PostgresParameters {
                     + "not \(values.count)"
             )
         }
+        try take(values, as: statement.parameterTypes)
+        return withPointers { pointers in
+            PQsendQueryPrepared(
+                connection,
+                statement.name,
+                Int32(values.count),
+                pointers,
+                lengths,
+                formats,
+                1
+            )
+        }
+    }
+
+    /// Queues one run of a statement that is not prepared; its parameters have the types of their values.
+    func send(
+        _ values: [SQLValue],
+        with sql: String,
+        _ connection: OpaquePointer
+    ) throws(StorageError) -> Int32 {
+        let types = values.map { value -> Oid in
+            switch value {
+            case .null: 0
+            case .integer: PostgresType.int8
+            case .text: PostgresType.text
+            case .blob: PostgresType.bytes
+            }
+        }
+        try take(values, as: types)
+        return withPointers { pointers in
+            PQsendQueryParams(
+                connection,
+                sql,
+                Int32(values.count),
+                types,
+                pointers,
+                lengths,
+                formats,
+                1
+            )
+        }
+    }
+
+    private func take(_ values: [SQLValue], as types: [Oid]) throws(StorageError) {
         bytes.removeAll(keepingCapacity: true)
         offsets.removeAll(keepingCapacity: true)
         lengths.removeAll(keepingCapacity: true)
         formats.removeAll(keepingCapacity: true)
-        for (index, value) in values.enumerated() {
-            try append(value, as: statement.parameterTypes[index], index)
-        }
-        return bytes.withUnsafeBufferPointer { bytes in
+        for (index, value) in values.enumerated() { try append(value, as: types[index], index) }
+    }
+
+    private func withPointers(_ send: ([UnsafePointer<CChar>?]) -> Int32) -> Int32 {
+        bytes.withUnsafeBufferPointer { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
                 // An empty value still needs an address: none means null.
-                let pointers = offsets.map { offset -> UnsafePointer<CChar>? in
-                    offset.flatMap { start in characters.baseAddress.map { $0 + start } }
-                }
-                return PQsendQueryPrepared(
-                    connection,
-                    statement.name,
-                    Int32(values.count),
-                    pointers,
-                    lengths,
-                    formats,
-                    1
+                send(
+                    offsets.map { offset in
+                        offset.flatMap { start in characters.baseAddress.map { $0 + start } }
+                    }
                 )
             }
         }

@@ -22,11 +22,9 @@ final class PostgresPointReads: Sendable {
     private let connections: Int
     private let waiting = Mutex(Waiting())
 
-    /// Up to `connections` connections to `url`.
-    init(_ url: String, connections: Int) {
-        threads = WorkerThreads("postgres-point-reader", count: connections) {
-            PostgresSession(url)
-        }
+    /// Up to `connections` connections, each made by `open`.
+    init(connections: Int, open: @escaping @Sendable () -> PostgresSession) {
+        threads = WorkerThreads("postgres-point-reader", count: connections, makeContext: open)
         self.connections = connections
     }
 

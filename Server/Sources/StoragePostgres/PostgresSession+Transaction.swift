@@ -17,7 +17,9 @@ extension PostgresSession {
             if try connect() { mayReconnect = false }
             let transaction = PostgresTransaction(self, begin: begin)
             do {
-                let result = try body(transaction)
+                let result = try body(
+                    isDistributed ? DistributedTransaction(inner: transaction) : transaction
+                )
                 try transaction.commit()
                 return result
             } catch {
@@ -68,6 +70,15 @@ final class PostgresTransaction: StorageConnection {
     @discardableResult
     func executeMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [Int] {
         try run(sql, rows).map(\.affected)
+    }
+
+    /// Runs one statement that is not kept prepared.
+    func runOnce(
+        _ sql: String,
+        _ parameters: [SQLValue]
+    ) throws(StorageError) -> (rows: [Row], affected: Int) {
+        try noting { () throws(StorageError) in try send([.once(sql, parameters)]) }.first
+            ?? ([], 0)
     }
 
     func define(_ statement: String) throws(StorageError) {

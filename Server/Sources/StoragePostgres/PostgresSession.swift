@@ -17,6 +17,8 @@ final class PostgresSession {
         case prepare(name: String, String)
         case describe(name: String)
         case run(Prepared, [SQLValue])
+        /// The same with parameters, each of the type of its value.
+        case once(String, [SQLValue])
     }
 
     enum Outcome {
@@ -29,13 +31,15 @@ final class PostgresSession {
     }
 
     private let url: String
+    private let distribution: FoundDistribution
     private var connection: OpaquePointer?
     private var statements: [String: Prepared] = [:]
     private var statementsMade = 0
     private let parameters = PostgresParameters()
 
-    init(_ url: String) {
+    init(_ url: String, _ distribution: FoundDistribution) {
         self.url = url
+        self.distribution = distribution
     }
 
     deinit {
@@ -65,14 +69,32 @@ final class PostgresSession {
         }
         PQsetNoticeProcessor(opened, { _, _ in }, nil)
         connection = opened
-        // Acknowledged means on disk, also where someone has made the server's default looser.
-        for setting in try roundTrip([.plain("SHOW synchronous_commit")]) {
-            if case .done(let rows, _, _) = setting, rows.first?[0] == .text("off") {
+        let found = try roundTrip([
+            .plain(
+                "SELECT current_setting('synchronous_commit'), to_regclass('pg_dist_partition')::text"
+            )
+        ])
+        if case .done(let rows, _, _) = found.first, let row = rows.first {
+            // Acknowledged means on disk, also where someone has made the server's default looser.
+            if row[0] == .text("off") {
                 _ = try roundTrip([.plain("SET synchronous_commit = on")])
             }
+            if row[1] != .null { try lookForDistribution() }
         }
         return true
     }
+
+    /// On a server that has Citus.
+    private func lookForDistribution() throws(StorageError) {
+        let found = try roundTrip([
+            .plain("SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('journal')")
+        ])
+        guard case .done(let rows, _, _) = found.first else { return }
+        distribution.isFound = !rows.isEmpty
+    }
+
+    /// Whether the tables lie on several machines.
+    var isDistributed: Bool { distribution.isFound }
 
     private static func open(_ url: String) -> OpaquePointer? {
         // What the URL says wins. Keepalives: a server that vanished is noticed within a minute.
@@ -155,6 +177,7 @@ final class PostgresSession {
             case .describe(let name): PQsendDescribePrepared(connection, name)
             case .run(let statement, let values):
                 try parameters.send(values, to: statement, connection)
+            case .once(let sql, let values): try parameters.send(values, with: sql, connection)
             }
         guard code == 1 else {
             throw StorageError(.unavailable, String(cString: PQerrorMessage(connection)))

@@ -5,9 +5,11 @@ public import Storage
 /// Connections are opened when first needed and again after a loss. Committed means what the server
 /// means by it with its defaults: flushed to its disk.
 public final class StoragePostgres: StorageDriver {
-    public let dialect = Dialect.postgres
+    /// Known once a connection was made, as every record makes one when it is opened.
+    public var dialect: Dialect { distribution.isFound ? .citus : .postgres }
     public let commits = CommitSignal()
 
+    private let distribution = FoundDistribution()
     private let writers: WorkerThreads<PostgresSession>
     private let readers: WorkerThreads<PostgresSession>
     private let pointReads: PostgresPointReads
@@ -24,9 +26,12 @@ public final class StoragePostgres: StorageDriver {
                 "a PostgreSQL database is named by postgres://user@host:port/database"
             )
         }
-        self.writers = WorkerThreads("postgres-writer", count: writers) { PostgresSession(url) }
-        self.readers = WorkerThreads("postgres-reader", count: readers) { PostgresSession(url) }
-        pointReads = PostgresPointReads(url, connections: pointReaders)
+        let open: @Sendable () -> PostgresSession = { [distribution] in
+            PostgresSession(url, distribution)
+        }
+        self.writers = WorkerThreads("postgres-writer", count: writers, makeContext: open)
+        self.readers = WorkerThreads("postgres-reader", count: readers, makeContext: open)
+        pointReads = PostgresPointReads(connections: pointReaders, open: open)
     }
 
     @discardableResult

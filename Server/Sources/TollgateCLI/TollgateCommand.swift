@@ -45,7 +45,10 @@ struct TollgateCommand: AsyncParsableCommand {
             ),
             CommandGroup(
                 name: "Database",
-                subcommands: [BackupCommand.self, RestoreCommand.self, RebuildCommand.self]
+                subcommands: [
+                    BackupCommand.self, RestoreCommand.self, RebuildCommand.self,
+                    DatabaseCommands.self,
+                ]
             ),
             CommandGroup(
                 name: "Sandbox",

@@ -25,7 +25,7 @@ def test_help_groups_commands_by_what_people_want():
         elif groups and (command := re.match(r"  ([a-z][a-z-]*) ", line)):
             found.append(command[1])
     assert groups["CUSTOMER"] == ["explain", "check-access"]
-    assert groups["DATABASE"] == ["backup", "restore", "rebuild"]
+    assert groups["DATABASE"] == ["backup", "restore", "rebuild", "database"]
     # Every command stands in one group.
     root = json.loads(tollgate("--experimental-dump-help").stdout)["command"]
     names = [one["commandName"] for one in root["subcommands"] if one["commandName"] != "help"]

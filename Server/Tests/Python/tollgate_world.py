@@ -173,13 +173,18 @@ def sqlite(folder):
 
 
 @contextlib.contextmanager
-def postgres(folder):
+def postgres(folder, script="with-postgres.sh"):
     say = "import os, sys; print(os.environ['TOLLGATE_DATABASE'], flush=True); sys.stdin.read()"
     process = subprocess.Popen(
-        ["bash", str(ROOT / "scripts/with-postgres.sh"), sys.executable, "-c", say],
+        ["bash", str(ROOT / "scripts" / script), sys.executable, "-c", say],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         yield process.stdout.readline().strip()
     finally:
         process.stdin.close()
         process.wait(timeout=60)
+
+
+def citus(folder):
+    """A coordinator and two workers; an empty location where the extension is not installed."""
+    return postgres(folder, "with-citus.sh")

@@ -57,6 +57,8 @@ struct PublishingTests {
         let two = try await RecordStore.open(database)
         let held = HeldDriver(try database.open(), takesLocks: takesLocks)
         let one = try await RecordStore(held)
+        // Makes the row that publishers lock.
+        _ = try await two.feed.publish(at: .day(1), limit: 500)
         for number in 0..<5 {
             let name = "\(number)"
             _ = try await two.submit(.register("c\(name)", .token(name)))

@@ -19,6 +19,9 @@ public struct Dialect: Hashable, Sendable {
     var migrationLock: String?
     /// Answers a row if there is a table `schema_version`.
     var versionTableQuery: String
+    /// Whether the large tables lie on several machines (`Distribution`): a statement that names the
+    /// column by which a table is distributed goes to one of them, any other to all.
+    public private(set) var isDistributed = false
     /// Taken first by every batch where several servers write: alone by one that adopts a catalog,
     /// with the others by one that evaluates purchases by it.
     var catalogLock: (alone: String, withOthers: String)? {
@@ -57,6 +60,13 @@ public struct Dialect: Hashable, Sendable {
         migrationLock: "SELECT pg_advisory_xact_lock(7310591)",
         versionTableQuery: "SELECT 1 WHERE to_regclass('schema_version') IS NOT NULL"
     )
+
+    /// PostgreSQL with Citus, distributed.
+    public static let citus: Dialect = {
+        var dialect = Dialect.postgres
+        dialect.isDistributed = true
+        return dialect
+    }()
 
     /// `statement` with `{blob}`, `{integer}`, `{serial}`, `{table}` and `{keyed_table}` filled in.
     public func spell(_ statement: String) -> String {

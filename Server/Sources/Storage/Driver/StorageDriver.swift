@@ -35,6 +35,28 @@ public protocol StorageConnection {
     /// draws, and returns the ids. On PostgreSQL it is one round trip for all.
     func insertMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [Int64]
 
+    /// The rows of `table` by key: for each of `rows` those with its values in the columns `keys`.
+    ///
+    /// One round trip where the table lies on one machine, one to each machine else.
+    func find(
+        _ columns: String,
+        in table: String,
+        by keys: [String],
+        _ rows: [[SQLValue]]
+    ) throws(StorageError) -> [[Row]]
+
+    /// The same by the primary key `key`, locked until the transaction ends; what is not there is made
+    /// first, where there may be several writers.
+    ///
+    /// - Parameter rows: what is made, in the order of their keys: values of `made`, of which the first is
+    ///   `key`.
+    func lock(
+        _ columns: String,
+        in table: String,
+        making made: [String],
+        _ rows: [[SQLValue]]
+    ) throws(StorageError) -> [[Row]]
+
     /// Says that what the transaction removes is not to stay in a log for longer than need be.
     func erases()
 
@@ -68,6 +90,38 @@ extension StorageConnection {
             ids.append(try row.int64(0))
         }
         return ids
+    }
+
+    public func find(
+        _ columns: String,
+        in table: String,
+        by keys: [String],
+        _ rows: [[SQLValue]]
+    ) throws(StorageError) -> [[Row]] {
+        let wanted = keys.enumerated().map { "\($1) = $\($0 + 1)" }.joined(separator: " AND ")
+        return try queryMany("SELECT \(columns) FROM \(table) WHERE \(wanted)", rows)
+    }
+
+    public func lock(
+        _ columns: String,
+        in table: String,
+        making made: [String],
+        _ rows: [[SQLValue]]
+    ) throws(StorageError) -> [[Row]] {
+        if !dialect.rowLock.isEmpty {
+            let places = made.indices.map { "$\($0 + 1)" }.joined(separator: ", ")
+            try executeMany(
+                """
+                INSERT INTO \(table) (\(made.joined(separator: ", "))) VALUES (\(places))
+                ON CONFLICT (\(made[0])) DO NOTHING
+                """,
+                rows
+            )
+        }
+        return try queryMany(
+            "SELECT \(columns) FROM \(table) WHERE \(made[0]) = $1 \(dialect.rowLock)",
+            rows.map { [$0[0]] }
+        )
     }
 
     public func erases() {}

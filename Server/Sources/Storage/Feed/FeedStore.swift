@@ -88,7 +88,7 @@ public struct FeedStore: Sendable {
 
     private static let messagesSQL = """
         SELECT m.number, m.customer, m.environment, m.sequence, m.kind, m.created, m.body, p.body
-        FROM message m LEFT JOIN message p ON p.id = m.previous
+        FROM message m LEFT JOIN message p ON p.id = m.previous AND p.customer = m.customer
         """
 
     private static func message(

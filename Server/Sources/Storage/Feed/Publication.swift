@@ -50,24 +50,23 @@ struct Publication {
     /// - Returns: how many were waiting.
     /// - Throws: also a `StorageError` of the kind `contention` where another server was faster.
     mutating func run(limit: Int64) throws -> Int {
+        var number = try lastPlace()
         let waiting = try waiting(limit)
         guard !waiting.isEmpty else { return 0 }
         let messages = try dropUnregistered(waiting)
         try loadTold(messages)
         let swept = try FeedStore.swept(connection)
         now = now ?? swept
-        var number =
-            try connection.query("SELECT coalesce(max(number), 0) FROM message").first?
-            .int64(0) ?? 0
         var numbered: [[SQLValue]] = []
         for message in messages {
             number += 1
             numbered.append([
                 .integer(number), SQLValue(told[message.customer]?.message), .integer(message.id),
+                message.customer.value,
             ])
             try tell(message)
         }
-        try write(numbered)
+        try write(numbered, last: number)
         if let swept {
             for (customer, last) in told.sorted(by: { $0.key < $1.key }) {
                 try FeedStore.look(
@@ -82,13 +81,36 @@ struct Publication {
         return waiting.count
     }
 
-    /// The oldest ones, locked: where a lease has ended while its holder was held up, the next one
-    /// waits for it, and neither numbers what the other has numbered.
+    /// Names the row of the last place that was given, which whoever gives out places has locked.
+    private static let place = SQLValue.text("feed")
+
+    /// The last place that was given, locked: where a lease has ended while its holder was held up, the
+    /// next one waits for it, and neither numbers what the other has numbered.
+    ///
+    /// It is one row, on whatever machines the messages lie.
+    private func lastPlace() throws -> Int64 {
+        let select = "SELECT value FROM meta WHERE name = $1 \(connection.dialect.rowLock)"
+        var kept = try connection.query(select, [Self.place])
+        if kept.isEmpty {
+            try connection.execute(
+                "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+                [Self.place, .blob([])]
+            )
+            kept = try connection.query(select, [Self.place])
+        }
+        let last = try kept.first.flatMap {
+            Int64(String(decoding: try $0.bytes(0), as: UTF8.self))
+        }
+        let found = try connection.query("SELECT coalesce(max(number), 0) FROM message")
+        return max(last ?? 0, try found.first?.int64(0) ?? 0)
+    }
+
+    /// The oldest ones.
     private func waiting(_ limit: Int64) throws -> [Waiting] {
         try connection.query(
             """
             SELECT id, customer, environment, created FROM message WHERE number IS NULL
-            ORDER BY id LIMIT $1 \(connection.dialect.rowLock)
+            ORDER BY id LIMIT $1
             """,
             [.integer(limit)]
         ).map { try Waiting($0) }
@@ -98,31 +120,37 @@ struct Publication {
     ///
     /// - Returns: the others.
     private func dropUnregistered(_ waiting: [Waiting]) throws -> [Waiting] {
-        let profiles = try connection.queryMany(
-            "SELECT 1 FROM profile WHERE customer = $1",
+        let profiles = try connection.find(
+            "1",
+            in: "profile",
+            by: ["customer"],
             waiting.map { [$0.customer.inEnvironment($0.environment).value] }
         )
         var messages: [Waiting] = []
         var dropped: [[SQLValue]] = []
         for (message, profile) in zip(waiting, profiles) {
             if profile.isEmpty {
-                dropped.append([.integer(message.id)])
+                dropped.append([.integer(message.id), message.customer.value])
             } else {
                 messages.append(message)
             }
         }
-        try connection.executeMany("DELETE FROM message WHERE id = $1 AND number IS NULL", dropped)
+        try connection.executeMany(
+            "DELETE FROM message WHERE id = $1 AND customer = $2 AND number IS NULL",
+            dropped
+        )
         return messages
     }
 
     /// Finds what the customers of `messages` know.
     private mutating func loadTold(_ messages: [Waiting]) throws {
-        let rows = try connection.queryMany(
-            """
-            SELECT t.message, m.created, s.seen FROM told t
-            LEFT JOIN message m ON m.id = t.message LEFT JOIN sweep s ON s.customer = t.customer
-            WHERE t.customer = $1
-            """,
+        let rows = try connection.find(
+            "t.message, m.created, s.seen",
+            in: """
+                told t LEFT JOIN message m ON m.id = t.message AND m.customer = t.customer
+                LEFT JOIN sweep s ON s.customer = t.customer
+                """,
+            by: ["t.customer"],
             messages.map { [$0.customer.value] }
         )
         let clocks = Dictionary(grouping: messages) { $0.customer }
@@ -158,8 +186,8 @@ struct Publication {
     /// to look next is noted as by a sweep: the next change that the row names may be over.
     private func retell(_ message: Waiting, asOf instant: Instant) throws {
         let bodies = try connection.query(
-            "SELECT body FROM message WHERE id = $1",
-            [.integer(message.id)]
+            "SELECT body FROM message WHERE id = $1 AND customer = $2",
+            [.integer(message.id), message.customer.value]
         )
         let rows = try connection.query(
             "SELECT sequence, answer FROM customer WHERE key = $1",
@@ -173,10 +201,10 @@ struct Publication {
         var body = try RecordDecoder.decode(FeedMessage.Body.self, from: bytes)
         body.entitlements = timeline.active(at: instant).map { FeedMessage.Entitlement($0) }
         try connection.execute(
-            "UPDATE message SET created = $2, body = $3 WHERE id = $1",
+            "UPDATE message SET created = $2, body = $3 WHERE id = $1 AND customer = $4",
             [
                 .integer(message.id), .integer(instant.milliseconds),
-                .blob(try RecordEncoder.encode(body)),
+                .blob(try RecordEncoder.encode(body)), message.customer.value,
             ]
         )
         try FeedStore.keepLook(
@@ -188,19 +216,26 @@ struct Publication {
         )
     }
 
-    /// Writes the places, and what each customer is told last.
-    private func write(_ numbered: [[SQLValue]]) throws {
+    /// Writes the places, the last of them, and what each customer is told last.
+    private func write(_ numbered: [[SQLValue]], last: Int64) throws {
         let changed = try connection.executeMany(
-            "UPDATE message SET number = $1, previous = $2 WHERE id = $3 AND number IS NULL",
+            """
+            UPDATE message SET number = $1, previous = $2
+            WHERE id = $3 AND customer = $4 AND number IS NULL
+            """,
             numbered
         )
         guard changed.allSatisfy({ $0 == 1 }) else {
             throw StorageError(.contention, "another server gave messages their places meanwhile")
         }
+        try connection.execute(
+            "UPDATE meta SET value = $2 WHERE name = $1",
+            [Self.place, .blob(Array("\(last)".utf8))]
+        )
         try connection.executeMany(
             """
             INSERT INTO told (customer, message) VALUES ($1, $2)
-            ON CONFLICT (customer) DO UPDATE SET message = $2
+            ON CONFLICT (customer) DO UPDATE SET message = excluded.message
             """,
             told.sorted { $0.key < $1.key }.map { [$0.key.value, .integer($0.value.message)] }
         )

@@ -123,8 +123,10 @@ public struct AwaitedStore: Sendable {
             [.integer(from)]
         )
         let keys = Set(try rows.map { try RowKey(bytes: $0.bytes(1)) }).sorted()
-        let records = try connection.queryMany(
-            "SELECT record FROM purchase WHERE key = $1",
+        let records = try connection.find(
+            "record",
+            in: "purchase",
+            by: ["key"],
             keys.map { [$0.value] }
         )
         var known: [[SQLValue]] = []
@@ -145,8 +147,10 @@ public struct AwaitedStore: Sendable {
         try connection.executeMany(
             """
             INSERT INTO awaited (purchase, scope, since, until) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (purchase) DO UPDATE SET scope = $2, since = $3, until = $4
-            WHERE awaited.since <> $3 OR awaited.until <> $4 OR awaited.scope <> $2
+            ON CONFLICT (purchase) DO UPDATE
+            SET scope = excluded.scope, since = excluded.since, until = excluded.until
+            WHERE awaited.since <> excluded.since OR awaited.until <> excluded.until
+                OR awaited.scope <> excluded.scope
             """,
             known
         )

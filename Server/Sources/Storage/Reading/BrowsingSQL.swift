@@ -47,10 +47,10 @@ package enum BrowsingSQL {
     package static let sessions =
         "SELECT expires FROM session WHERE customer = $1 ORDER BY expires DESC LIMIT $2"
     package static let transfers = """
-        SELECT transfer.lot, transfer.amount, transfer.journal, journal.stated
-        FROM transfer LEFT JOIN journal ON journal.id = transfer.journal
-        WHERE transfer.customer = $1 ORDER BY transfer.journal DESC, transfer.id DESC LIMIT $2
+        SELECT lot, amount, journal FROM transfer
+        WHERE customer = $1 ORDER BY journal DESC, id DESC LIMIT $2
         """
+    package static let journalClock = "SELECT stated FROM journal WHERE id = $1"
     package static let holdings =
         "SELECT purchase FROM holding WHERE holder = $1 ORDER BY purchase LIMIT $2"
     /// Queues are short; should one not be, counting stops.
@@ -73,6 +73,7 @@ package enum BrowsingSQL {
             (audit, [last, limit]), (auditOfSubject, [.text("x"), last, limit]),
             (auditOfActor, [.text("x"), last, limit]), (journal, [last, limit]),
             (journalOfSubject, [key, last, limit]), (journalRow, [.integer(1)]),
+            (journalClock, [.integer(1)]),
             (journalByDedupeKey, [key]), (subjects, [last, limit]), (record, [key]),
             (segment, [key]), (profileOfRow, [key]), (customersOfEmail, [key, limit]),
             (messages, [last, limit]), (sessions, [key, limit]), (transfers, [key, limit]),

@@ -90,14 +90,20 @@ extension RecordStore {
         limit: Int64
     ) async throws -> [CoinMovement] {
         let row = RowKey(Holder.customer(customer)).inEnvironment(environment)
-        let rows = try await driver.readNow(BrowsingSQL.transfers, [row.value, .integer(limit)])
-        return try rows.map {
-            CoinMovement(
-                lot: try RowKey(bytes: $0.bytes(0)),
-                amount: try $0.int64(1),
-                journal: try $0.int64(2),
-                stated: try $0.optionalInt64(3).map { Instant(milliseconds: $0) }
+        return try await driver.read { connection in
+            let rows = try connection.query(BrowsingSQL.transfers, [row.value, .integer(limit)])
+            let clocks = try connection.queryMany(
+                BrowsingSQL.journalClock,
+                rows.map { [.integer(try $0.int64(2))] }
             )
+            return try zip(rows, clocks).map { row, clock in
+                CoinMovement(
+                    lot: try RowKey(bytes: row.bytes(0)),
+                    amount: try row.int64(1),
+                    journal: try row.int64(2),
+                    stated: try clock.first.map { Instant(milliseconds: try $0.int64(0)) }
+                )
+            }
         }
     }
 }

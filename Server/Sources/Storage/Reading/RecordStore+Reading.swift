@@ -104,8 +104,8 @@ extension RecordStore {
     /// The customer with this id.
     public func profile(_ id: Customer.ID) async throws -> StoredProfile? {
         let rows = try await driver.readNow(
-            "SELECT body FROM profile WHERE id = $1",
-            [.text(id.rawValue)]
+            "SELECT body FROM profile WHERE customer = $1",
+            [RowKey(Holder.customer(id)).value]
         )
         return try rows.first.map { StoredProfile(customer: id, body: try $0.bytes(0)) }
     }
@@ -115,6 +115,10 @@ extension RecordStore {
         _ id: Customer.ID,
         orAlias alias: Holder
     ) async throws -> StoredProfile? {
+        if driver.dialect.isDistributed {
+            if let known = try await profile(id) { return known }
+            return try await profile(alias: alias)
+        }
         let rows = try await driver.readNow(Self.namedSQL, Self.named(id, alias))
         return try Self.profile(id, rows)
     }
@@ -150,13 +154,24 @@ extension RecordStore {
 
     /// The customer who registered `alias`.
     public func profile(alias: Holder) async throws -> StoredProfile? {
-        let rows = try await driver.readNow(
-            """
-            SELECT profile.id, profile.body FROM alias
-            JOIN profile ON profile.customer = alias.customer WHERE alias.key = $1
-            """,
-            [RowKey(alias).value]
-        )
+        var rows: [Row] = []
+        if driver.dialect.isDistributed {
+            // A name and its customer lie on different machines.
+            let found = try await driver.readNow(
+                "SELECT customer FROM alias WHERE key = $1",
+                [RowKey(alias).value]
+            )
+            guard let customer = found.first else { return nil }
+            rows = try await driver.readNow(BrowsingSQL.profileOfRow, customer.values)
+        } else {
+            rows = try await driver.readNow(
+                """
+                SELECT profile.id, profile.body FROM alias
+                JOIN profile ON profile.customer = alias.customer WHERE alias.key = $1
+                """,
+                [RowKey(alias).value]
+            )
+        }
         guard let row = rows.first else { return nil }
         return StoredProfile(customer: Customer.ID(try row.text(0)), body: try row.bytes(1))
     }

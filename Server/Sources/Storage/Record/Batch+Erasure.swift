@@ -145,11 +145,13 @@ extension Batch {
         try rows.loadAliases(unknown.sorted())
         let renaming = rows.renaming(customer, isHeld: isHeld)
         try rows.connection.executeMany(
-            "UPDATE journal SET facts = $2 WHERE id = $1",
+            "UPDATE journal SET facts = $2 WHERE id = $1 AND subject = $3",
             try kept.compactMap { row in
                 let facts = try row.facts.map { try $0.renamed(renaming) }
                 guard facts != row.facts else { return nil }
-                return [.integer(row.id), .blob(try JournalContent.facts(facts).kept())]
+                return [
+                    .integer(row.id), .blob(try JournalContent.facts(facts).kept()), subject.value,
+                ]
             }
         )
     }

@@ -145,8 +145,13 @@ extension Batch {
 
     private mutating func lockCustomers() throws {
         var wanted: [RowKey: StoreEnvironment] = [:]
+        let isDistributed = rows.connection.dialect.isDistributed
         func want(_ holder: Holder, _ environment: StoreEnvironment) {
-            wanted[rows.resolved(holder).key.inEnvironment(environment)] = environment
+            let (key, isCustomer) = rows.resolved(holder)
+            wanted[key.inEnvironment(environment)] = environment
+            // A name lies with its row in production. Of what lies apart, a commit shows one before the
+            // other: only that row's lock says that the name is free still.
+            if isDistributed, !isCustomer { wanted[key] = .production }
         }
         for index in journal.fresh {
             if let person = journal.items[index].person, let customer = rows.aliases[person] ?? nil

@@ -38,9 +38,13 @@ struct BatchJournal {
 extension BatchJournal {
     /// Finds the items that the journal has already.
     mutating func findDuplicates(_ connection: any StorageConnection) throws {
-        let rows = try connection.queryMany(
-            "SELECT facts FROM journal WHERE dedupe_key = $1",
-            items.map { [$0.dedupeKey.value] }
+        // A key belongs to one subject, whose rows lie together.
+        let keys = ["dedupe_key"] + (connection.dialect.isDistributed ? ["subject"] : [])
+        let rows = try connection.find(
+            "facts",
+            in: "journal",
+            by: keys,
+            items.map { Array([$0.dedupeKey.value, $0.subject.value].prefix(keys.count)) }
         )
         var seen: Set<RowKey> = []
         for (index, row) in rows.enumerated() {

@@ -7,7 +7,8 @@ extension BatchRows {
         try connection.executeMany(
             """
             INSERT INTO purchase (key, version, record, posted) VALUES ($1, $2, $3, $4)
-            ON CONFLICT (key) DO UPDATE SET version = $2, record = $3, posted = $4
+            ON CONFLICT (key) DO UPDATE
+            SET version = excluded.version, record = excluded.record, posted = excluded.posted
             """,
             try changed.map { key, state in
                 [
@@ -28,7 +29,8 @@ extension BatchRows {
             INSERT INTO customer (key, environment, sequence, balance, next_change, answer)
             VALUES ($1, $2, $3, $4, $5, $6)
             ON CONFLICT (key) DO UPDATE
-            SET sequence = $3, balance = $4, next_change = $5, answer = $6
+            SET sequence = excluded.sequence, balance = excluded.balance,
+                next_change = excluded.next_change, answer = excluded.answer
             """,
             changed.map { key, state in
                 let catalog = history.catalog(ofVersions: state.versions)

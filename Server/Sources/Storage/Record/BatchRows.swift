@@ -55,16 +55,11 @@ extension BatchRows {
 
     mutating func load(_ keys: [RowKey], named: [RowKey: Purchase.Key]) throws {
         guard !keys.isEmpty else { return }
-        if locks {
-            // A row must be there to be locked.
-            try connection.executeMany(
-                "INSERT INTO purchase (key, version, record) VALUES ($1, 0, $2) ON CONFLICT (key) DO NOTHING",
-                keys.map { [$0.value, .blob([])] }
-            )
-        }
-        let rows = try connection.queryMany(
-            "SELECT record, posted FROM purchase WHERE key = $1 \(connection.dialect.rowLock)",
-            keys.map { [$0.value] }
+        let rows = try connection.lock(
+            "record, posted",
+            in: "purchase",
+            making: ["key", "version", "record"],
+            keys.map { [$0.value, .integer(0), .blob([])] }
         )
         for (key, row) in zip(keys, rows) {
             if let row = row.first, try !row.bytes(0).isEmpty {
@@ -99,8 +94,10 @@ extension BatchRows {
 
     mutating func loadAliases(_ keys: [RowKey]) throws {
         guard !keys.isEmpty else { return }
-        let rows = try connection.queryMany(
-            "SELECT customer FROM alias WHERE key = $1",
+        let rows = try connection.find(
+            "customer",
+            in: "alias",
+            by: ["key"],
             keys.map { [$0.value] }
         )
         for (key, row) in zip(keys, rows) {
@@ -132,18 +129,16 @@ extension BatchRows {
     mutating func loadCustomers(_ wanted: [RowKey: StoreEnvironment]) throws {
         let keys = wanted.keys.filter { customers[$0] == nil }.sorted()
         guard !keys.isEmpty else { return }
-        if locks {
-            try connection.executeMany(
-                """
-                INSERT INTO customer (key, environment, sequence, balance, answer)
-                VALUES ($1, $2, 0, 0, $3) ON CONFLICT (key) DO NOTHING
-                """,
-                keys.map { [$0.value, .integer(wanted[$0] == .production ? 1 : 0), .blob([])] }
-            )
-        }
-        let rows = try connection.queryMany(
-            "SELECT sequence, balance, answer FROM customer WHERE key = $1 \(connection.dialect.rowLock)",
-            keys.map { [$0.value] }
+        let rows = try connection.lock(
+            "sequence, balance, answer",
+            in: "customer",
+            making: ["key", "environment", "sequence", "balance", "answer"],
+            keys.map { key in
+                let environment = wanted[key] ?? .production
+                return [
+                    key.value, .integer(environment.number), .integer(0), .integer(0), .blob([]),
+                ]
+            }
         )
         for (key, row) in zip(keys, rows) {
             var state = CustomerState(environment: wanted[key] ?? .production)

@@ -25,14 +25,15 @@ struct NamesInText {
     /// Whether a body names a customer who was erased.
     static func hasErased(in body: [UInt8], _ connection: any StorageConnection) throws -> Bool {
         let keys = Set(texts(in: body).flatMap { hashes(of: $0) }).sorted()
-        let rows = try connection.queryMany(
-            """
-            SELECT 1 FROM alias JOIN profile ON profile.customer = alias.customer
-            WHERE alias.key = $1 AND length(profile.body) = 0
-            """,
+        let customers = try connection.queryMany(
+            "SELECT customer FROM alias WHERE key = $1",
             keys.map { [$0.value] }
         )
-        return rows.contains { !$0.isEmpty }
+        let erased = try connection.queryMany(
+            "SELECT 1 FROM profile WHERE customer = $1 AND length(body) = 0",
+            customers.compactMap(\.first?.values)
+        )
+        return erased.contains { !$0.isEmpty }
     }
 
     /// Whether such a name stands in a body: as a text of its JSON, or of what is signed in it.

@@ -224,6 +224,8 @@ public struct EngineUpgrade: Sendable {
         var write: String
         /// How many columns at the beginning are the key.
         var keys: Int
+        /// Whether the last column is a row of the journal, read by its key and written by its number.
+        var endsWithJournal = false
     }
 
     private static let tables = [
@@ -280,11 +282,9 @@ public struct EngineUpgrade: Sendable {
                 FROM transfer JOIN journal ON journal.id = transfer.journal
                 WHERE transfer.id > $1 ORDER BY transfer.id LIMIT 500
                 """,
-            write: """
-                (id, lot, customer, amount, journal)
-                VALUES ($1, $2, $3, $4, (SELECT id FROM journal WHERE dedupe_key = $5))
-                """,
-            keys: 1
+            write: "(id, lot, customer, amount, journal) VALUES ($1, $2, $3, $4, $5)",
+            keys: 1,
+            endsWithJournal: true
         ),
         Table(
             name: "alias",
@@ -335,11 +335,27 @@ public struct EngineUpgrade: Sendable {
             after = Array(last.values.prefix(table.keys))
             try await driver.write { connection in
                 guard try isOwner(connection) else { throw Overtaken() }
+                let values = rows.map(\.values)
                 try connection.executeMany(
                     "INSERT INTO next_\(table.name) \(table.write)",
-                    rows.map(\.values)
+                    table.endsWithJournal ? try Self.numbered(values, connection) : values
                 )
             }
+        }
+    }
+
+    /// Rows with the number of a row of the journal in the place of its key, at the end.
+    private static func numbered(
+        _ rows: [[SQLValue]],
+        _ connection: any StorageConnection
+    ) throws -> [[SQLValue]] {
+        let keys = rows.map { Array($0.suffix(1)) }
+        let found = try connection.find("id", in: "journal", by: ["dedupe_key"], keys)
+        return try zip(rows, found).map { row, found in
+            guard let number = found.first?[0] else {
+                throw StorageError(.corrupt, "a transfer of coins without a row of the journal")
+            }
+            return Array(row.dropLast()) + [number]
         }
     }
 
@@ -387,10 +403,8 @@ public struct EngineUpgrade: Sendable {
         try connection.execute(
             """
             INSERT INTO next_customer (key, environment, sequence, balance, answer)
-            SELECT key, environment, 0, 0, $1 FROM customer
-            WHERE sequence > 0 AND NOT EXISTS (
-                SELECT 1 FROM next_customer WHERE next_customer.key = customer.key
-            )
+            SELECT key, environment, 0, 0, $1 FROM customer WHERE sequence > 0
+            ON CONFLICT (key) DO NOTHING
             """,
             [.blob(nothing)]
         )
