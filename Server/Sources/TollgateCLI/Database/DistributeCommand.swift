@@ -25,7 +25,7 @@ struct DistributeCommand: DatabaseCommand {
     )
 
     @Option(help: "Into how many parts each table is cut.")
-    var shards = 32
+    var shards = 8
 
     @OptionGroup var place: DatabaseOptions
 
@@ -41,17 +41,17 @@ struct DistributeCommand: DatabaseCommand {
             throw ValidationError("--database: \(DistributionRefused.notPostgres)")
         }
         let driver = try location.open()
-        let json = json
+        let isJSON = json
         do {
             try await driver.closing {
                 try await Distribution(of: driver).distribute(shards: shards) { step in
-                    if !json { Terminal.say(Self.line(step)) }
+                    if !isJSON { Terminal.say(Self.line(step)) }
                 }
             }
         } catch let error as DistributionRefused {
             throw CheckFailed(message: "\(error)")
         }
-        if json {
+        if isJSON {
             try Terminal.sayJSON(Distribution.tables.map { ["table": $0.name, "by": $0.column] })
         }
     }
