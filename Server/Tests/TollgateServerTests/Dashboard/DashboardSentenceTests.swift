@@ -39,7 +39,7 @@ struct DashboardSentenceTests {
 
     @Test("A sentence that was kept as English text is read back as it was made")
     func readBack() {
-        let words = Words.of(.japanese)
+        let words = Words.of(Language.japanese)
         let templates = words.templates.filter(\.hasWords)
         #expect(templates.count > 400)
         for template in templates {
@@ -75,12 +75,12 @@ struct DashboardSentenceTests {
 
     @Test("Outcomes, reasons and opinions that were kept are said in Japanese", arguments: kept)
     func read(_ text: String, _ japanese: String) {
-        let words = Words.of(.japanese)
+        let words = Words.of(Language.japanese)
         let said = words.said(words.read(text), Formats(language: .japanese))
         let shown = said.pieces.map { $0.isEnglish ? "[\($0.text)]" : $0.text }.joined()
         #expect(shown == japanese)
         // On an English page it stays as it is.
-        let english = Words.of(.english)
+        let english = Words.of(Language.english)
         #expect(english.said(english.read(text), Formats(language: .english)).text == text)
     }
 
