@@ -141,8 +141,8 @@ piece() {
 reached() { awk -F'\t' '$5 == "ok" { sum += $4 } END { print sum + 0 }' "$out/$1.tsv" 2>/dev/null || echo 0; }
 pieces() { [ -f "$out/$1.tsv" ] && wc -l <"$out/$1.tsv" || echo 0; }
 
-# Changed operators are compiled in a copy of their own.
-if [ "$*" != mutants ]; then
+# Changed operators are compiled in a copy of their own, and packages with flags of their own.
+if [ "$*" != mutants ] && [ "$*" != package ]; then
     bash scripts/swift.sh build --package-path Server --build-tests || exit
     if [ -z "${TOLLGATE_BIN:-}" ]; then
         swift build --package-path Server -c release --product tollgate || exit

@@ -8,7 +8,9 @@
 set -euo pipefail
 here="$(cd "$(dirname "$0")" && pwd)"
 
-if ! compgen -G '/usr/share/postgresql/*/extension/citus.control' >/dev/null &&
+# The version that with-postgres.sh starts.
+newest="$(compgen -G '/usr/lib/postgresql/*/bin/initdb' | sort -V | tail -1 | cut -d/ -f5 || true)"
+if ! [ -e "/usr/share/postgresql/$newest/extension/citus.control" ] &&
     ! [ -e "$(pg_config --sharedir 2>/dev/null)/extension/citus.control" ]; then
     echo "Skipped: this machine's PostgreSQL has no extension citus." >&2
     exit 0

@@ -171,7 +171,10 @@ public struct Product: Identifiable, Sendable, Hashable {
 
     public struct PurchaseOption: Hashable, Sendable {
         public enum _Kind: Hashable, Sendable {
-            case token(UUID), quantity(Int), winBack(String?), jws(String, String), offer(
+            case token(UUID), quantity(Int), custom(String, String), winBack(String?), jws(
+                String,
+                String
+            ), offer(
                 String,
                 key: String,
                 UUID,
@@ -185,6 +188,9 @@ public struct Product: Identifiable, Sendable, Hashable {
         }
         public static func quantity(_ quantity: Int) -> PurchaseOption {
             .init(_kind: .quantity(quantity))
+        }
+        public static func custom(key: String, value: String) -> PurchaseOption {
+            .init(_kind: .custom(key, value))
         }
         @available(iOS 18, macOS 15, *)
         public static func winBackOffer(_ offer: SubscriptionOffer) -> PurchaseOption {

@@ -33,6 +33,8 @@ struct DistributedTransaction: StorageConnection {
 
     /// Of rows that share a statement only their sum is known: as many as were touched count as one, the
     /// last as none.
+    ///
+    /// Rows of an `ON CONFLICT … DO UPDATE` must have different keys.
     func executeMany(_ sql: String, _ rows: [[SQLValue]]) throws(StorageError) -> [Int] {
         guard rows.count >= Self.fewestRows else { return try inner.executeMany(sql, rows) }
         var touched = 0

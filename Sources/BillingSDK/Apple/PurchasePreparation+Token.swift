@@ -31,7 +31,8 @@
             let token = Self.appAccountToken(UUID())
             guard self != token else { return true }
             // Where StoreKit prints all options alike, nothing can be told.
-            return form == token.form && token.form != Self.quantity(1).form
+            let others = [Self.quantity(1), Self.custom(key: "a", value: UUID().uuidString)]
+            return form == token.form && !others.contains { $0.form == token.form }
         }
 
         private var form: String {

@@ -21,7 +21,8 @@ public struct AccessInterval: Hashable, Codable, Sendable {
     ///
     /// `nil` at the full price, and where none is known.
     public var offer: OfferKind?
-    /// Whether it is a plan's of which the store has said nothing about renewal yet.
+    /// Whether it is a plan's of which is not known whether it renews: the store has not said so since it
+    /// began, or a failed payment decides.
     public var lacksRenewalTerms: Bool
 
     public init(
@@ -42,6 +43,12 @@ public struct AccessInterval: Hashable, Codable, Sendable {
         self.stop = stop
         self.offer = offer
         self.lacksRenewalTerms = lacksRenewalTerms
+    }
+
+    /// Whether a renewal follows before the plan stops.
+    var isRenewal: Bool {
+        guard ground == .renewal, let until, let stop else { return ground == .renewal }
+        return until < stop
     }
 
     /// Whether its end is still to be moved by the catalog of the day.

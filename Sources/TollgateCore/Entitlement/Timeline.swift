@@ -12,7 +12,7 @@ public struct Timeline: Hashable, Sendable {
         public var purchase: Purchase.Key
         public var evidence: String
         public var offer: OfferKind?
-        /// Whether its purchase will be paid again by itself; `nil`: the store has not said.
+        /// Whether it will be paid again by itself; `nil`: the store has not said.
         public var renews: Bool?
 
         func contains(_ instant: Instant) -> Bool {
@@ -38,9 +38,13 @@ public struct Timeline: Hashable, Sendable {
         entries = []
         var passes: [String: [(Purchase.Key, Pass)]] = [:]
         for (key, access) in access {
-            let renews = access.renews
+            // Nearly always one product for all of them.
+            var said: (product: StoreProduct, renews: Bool?)?
             for interval in access.intervals {
-                add(interval, of: key, renews: renews, in: catalog)
+                if said?.product != interval.product {
+                    said = (interval.product, access.renews(interval.product))
+                }
+                add(interval, of: key, renews: said?.renews ?? nil, in: catalog)
             }
             for pass in access.passes {
                 guard let product = catalog.product(pass.product, in: key.application) else {
@@ -166,8 +170,8 @@ public struct Timeline: Hashable, Sendable {
             purchase: best.purchase,
             evidence: best.evidence,
             offer: best.offer,
-            willRenew: until == nil || best.ground == .grant
-                || (best.ground == .grace && renews == false) ? nil : renews
+            willRenew: until == nil || best.ground == .grant || best.ground == .grace
+                ? nil : renews
         )
     }
 

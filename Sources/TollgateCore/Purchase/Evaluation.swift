@@ -34,10 +34,12 @@ public struct PurchaseAccess: Hashable, Codable, Sendable {
         self.passes = passes
     }
 
-    /// Whether the purchase will be paid again by itself; `nil`: the store has not said.
-    var renews: Bool? {
-        if intervals.contains(where: { $0.ground == .renewal && $0.stop == nil }) { return true }
-        return intervals.first?.lacksRenewalTerms == true ? nil : false
+    /// Whether a product of the purchase will be paid again by itself when its period ends; `nil`: the
+    /// store has not said, or a failed payment decides.
+    func renews(_ product: StoreProduct) -> Bool? {
+        let own = intervals.filter { $0.product == product }
+        if own.contains(where: \.isRenewal) { return true }
+        return own.contains(where: \.lacksRenewalTerms) ? nil : false
     }
 
     /// Takes in another part of the same purchase.

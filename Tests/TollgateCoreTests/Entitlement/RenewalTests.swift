@@ -70,6 +70,30 @@ struct RenewalTests {
             renews: false,
             offer: .trial
         ),
+        Case(
+            testDescription: "charged again before the far end of a plan at Stripe",
+            facts: [.subscription("active", 0, from: 0, to: 30, cancelAt: 75)],
+            renews: true
+        ),
+        Case(
+            testDescription: "ends within the period at Stripe",
+            facts: [.subscription("active", 0, from: 0, to: 30, cancelAt: 20)],
+            renews: false
+        ),
+        Case(
+            testDescription: "what fails at Stripe is not the running period",
+            facts: [
+                .subscription("active", 0, from: 0, to: 30), .invoice("in_1", 0),
+                .subscription("past_due", 5, from: 0, to: 30),
+            ]
+        ),
+        Case(
+            testDescription: "turned off, then bought again",
+            facts: [
+                .paid("p1", 0, 30), .terms(10, renews: false), .paid("p2", 60, 90),
+            ],
+            day: 61
+        ),
     ]
 
     @Test("It follows from the facts", arguments: cases)
@@ -78,6 +102,28 @@ struct RenewalTests {
         #expect(active != nil)
         #expect(active?.willRenew == one.renews)
         #expect(active?.offer == one.offer)
+    }
+
+    @Test("While a payment fails at Google Play, the payment decides")
+    func googlePlayGrace() {
+        let facts: [Fact] = [
+            .play("ACTIVE", 0, .item(to: 30)), .play("IN_GRACE_PERIOD", 30, .item(to: 33)),
+        ]
+        let active = World(facts).timeline().active(at: .day(31)).first
+        #expect(active?.ground == .grace && active?.willRenew == nil)
+    }
+
+    @Test("Each product of a purchase renews or ends by itself")
+    func products() {
+        let yearly = StoreProduct(.stripe, "price_yearly")
+        let access = PurchaseAccess(
+            intervals: TimelineTests.span(0, 30).1.intervals
+                + TimelineTests.span(30, 30, .renewal).1.intervals
+                + TimelineTests.span(0, 40, product: yearly).1.intervals
+        )
+        let timeline = Timeline([(.stripe("a"), access)], in: Shop.catalog)
+        let active = timeline.active(at: .day(1)).first
+        #expect(active?.until == .day(40) && active?.willRenew == false)
     }
 
     @Test("It does not depend on the leeway of the catalog")

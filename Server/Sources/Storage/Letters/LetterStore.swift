@@ -70,9 +70,13 @@ public struct LetterStore: Sendable {
                 """,
                 kinds.map { [.text($0), .integer(now.milliseconds), .text(outcome)] }
             )
+            // Two events may cause the same letter; a statement that rows share takes each key once.
+            var written: Set<RowKey> = []
             try connection.executeMany(
                 Self.insertSQL,
-                letters.filter { present.contains($0.customer) }.map(\.values)
+                letters.filter {
+                    present.contains($0.customer) && written.insert($0.key).inserted
+                }.map(\.values)
             )
             try connection.execute(
                 """

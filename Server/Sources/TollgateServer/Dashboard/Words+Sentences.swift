@@ -75,9 +75,11 @@ extension Words {
 
     /// A sentence that was kept as English text, by the template of which it was made.
     ///
-    /// A text that no template fits is taken for the words of somebody else.
+    /// A text that no template fits, or that is longer than any sentence of ours, is taken for the words of
+    /// somebody else.
     func read(_ text: String) -> Sentence {
-        for template in templates {
+        guard text.utf8.count <= 1_000 else { return Sentence(quoting: text) }
+        for template in templates where !template.fitsAnything {
             guard let gaps = template.gaps(in: text) else { continue }
             let values = gaps.enumerated().map { index, gap -> Sentence.Value in
                 guard !template.quoted.contains(index + 1) else { return .text(gap) }
@@ -108,6 +110,11 @@ struct SentenceTemplate: Sendable {
         guard key.contains(" ") || key == "." else { return nil }
         (text, self.literals) = (key, literals)
         quoted = Set(translation.matches(of: /\{(\d):quoted\}/).compactMap { Int($0.1) })
+    }
+
+    /// Whether it begins and ends with a gap and has little between them: `{1} to {2}`.
+    var fitsAnything: Bool {
+        hasWords && weight <= 4 && literals.first == "" && literals.last == ""
     }
 
     var hasWords: Bool { literals.contains { $0.contains(where: \.isLetter) } }

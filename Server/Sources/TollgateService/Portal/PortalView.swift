@@ -268,7 +268,8 @@ extension PortalView.Purchase {
         let stop = subscription.stop
         switch subscription.status {
         case "active", "trialing":
-            renews = stop == nil
+            // A far end lets it be charged again before.
+            renews = stop.map { end < $0 } ?? true
             canCancel = stop == nil
             canResume = stop != nil
             if let stop {

@@ -40,7 +40,7 @@ struct DashboardSentenceTests {
     @Test("A sentence that was kept as English text is read back as it was made")
     func readBack() {
         let words = Words.of(Language.japanese)
-        let templates = words.templates.filter(\.hasWords)
+        let templates = words.templates.filter { $0.hasWords && !$0.fitsAnything }
         #expect(templates.count > 400)
         for template in templates {
             let gaps = (1...9).filter { template.text.contains("{\($0)}") }

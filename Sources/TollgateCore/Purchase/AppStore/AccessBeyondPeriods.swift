@@ -120,7 +120,8 @@ struct AccessBeyondPeriods {
                 since: since,
                 until: until,
                 ground: ground,
-                evidence: status.source
+                evidence: status.source,
+                lacksRenewalTerms: true
             )
         }
         let active = interval(.status, since: cut, until: reach)
@@ -157,7 +158,8 @@ struct AccessBeyondPeriods {
                     until: end,
                     ground: older.period.isFamilyShared ? .family : .payment,
                     evidence: older.period.transactionID,
-                    offer: older.period.offerKind
+                    offer: older.period.offerKind,
+                    lacksRenewalTerms: true
                 )
             }
         }

@@ -87,8 +87,15 @@ extension AppStoreRecord {
             ground: record.period.isFamilyShared ? .family : .payment,
             evidence: record.period.transactionID,
             offer: record.period.offerKind,
-            lacksRenewalTerms: renewal == nil && record.period.kind == .autoRenewable
+            lacksRenewalTerms: record.period.kind == .autoRenewable && !tells(of: record.period)
         )
+    }
+
+    /// Whether the terms say if a period renews: those that were turned off before it began are of an
+    /// earlier time, since it was bought.
+    private func tells(of period: Period) -> Bool {
+        guard let renewal else { return false }
+        return renewal.value.willRenew || period.start <= renewal.stated.instant
     }
 
     private func pass(of record: PeriodRecord, duration: CalendarDuration?) -> Pass {

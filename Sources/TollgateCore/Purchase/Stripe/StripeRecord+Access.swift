@@ -68,7 +68,8 @@ extension StripeRecord {
             _ since: Instant,
             _ until: Instant,
             _ ground: Ground,
-            stop: Instant? = nil
+            stop: Instant? = nil,
+            isUndecided: Bool = false
         ) -> AccessInterval {
             AccessInterval(
                 product: product,
@@ -77,7 +78,8 @@ extension StripeRecord {
                 ground: ground,
                 evidence: item.id,
                 stop: stop,
-                offer: subscription.offerKind
+                offer: subscription.offerKind,
+                lacksRenewalTerms: isUndecided
             )
         }
         let isCut = end < item.end
@@ -94,7 +96,8 @@ extension StripeRecord {
             if let stop, stop <= unpaid { return [interval(item.start, stop, .payment)] }
             let due = unpaid.advanced(by: (subscription.daysUntilDue ?? 0).days)
             return [
-                interval(item.start, unpaid, .payment), interval(unpaid, due, .grace, stop: stop),
+                interval(item.start, unpaid, .payment, isUndecided: true),
+                interval(unpaid, due, .grace, stop: stop),
             ]
         case "canceled":
             guard let ended = subscription.endedAt else { return [] }
