@@ -1,5 +1,6 @@
 import Logging
 import ServiceLifecycle
+import SandboxClock
 import Storage
 import Stores
 import Synchronization

@@ -6,6 +6,7 @@ import Storage
 import Synchronization
 import Testing
 import TollgateAPI
+import TollgateCore
 import TollgateService
 import TollgateSimulation
 
