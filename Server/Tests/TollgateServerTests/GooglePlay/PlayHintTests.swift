@@ -201,7 +201,17 @@ struct PlayHintTests {
                 return nil
             }
         ) { world in
-            let other = GooglePlayConnector(world.room.context, world.room.setUp)
+            let context = world.room.context
+            let other = GooglePlayConnector(
+                StoreContext(
+                    records: context.records,
+                    clocks: context.clocks,
+                    random: context.random,
+                    counters: context.counters,
+                    logger: context.logger
+                ),
+                world.room.setUp
+            )
             let (id, account) = try await world.person()
             let token = try await world.buy("pro", for: account)
             for _ in 0..<3 {
