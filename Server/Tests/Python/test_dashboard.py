@@ -601,7 +601,7 @@ def test_staff_by_command(tmp_path):
         "--public-url", "https://billing.example.com",
     ))["link"]
     assert link.startswith("https://billing.example.com/dashboard/invitation?token=stin_")
-    assert "works here already" in run("staff", "add", "ann@example.com", fails=True)
+    assert "exists already" in run("staff", "add", "ann@example.com", fails=True)
     assert "last admin" in run("staff", "remove", "ann@example.com", fails=True)
     assert "12 characters" in run("staff", "password", "ann@example.com", "--stdin",
                                   stdin="short\n", fails=True)
