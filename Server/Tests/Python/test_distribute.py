@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import time
 
 import pytest
 
 from tollgate_world import BINARY, COINS, Apple, Server, citus, postgres
+from waiting import until
 
 
 def distribute(location: str, *arguments: str) -> subprocess.CompletedProcess:
@@ -23,11 +23,11 @@ def query(location: str, sql: str) -> str:
 
 def events(server: Server, count: int) -> list[dict]:
     """The feed, once it has so many events."""
-    deadline = time.monotonic() + 60
-    while len(found := server.call("/v1/events?limit=100")["data"]) < count:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
-    return found
+    def all_of_them():
+        found = server.call("/v1/events?limit=100")["data"]
+        return found if len(found) >= count else None
+
+    return until(all_of_them, f"the feed never has {count} events")
 
 
 def test_a_database_that_cannot_be_spread_is_refused_with_the_remedy(tmp_path):

@@ -195,7 +195,7 @@ extension Reports.Offer {
 }
 
 extension Reports.Sale {
-    /// What Apple's layouts have lines for: a charge, or the first refund of one.
+    /// Returns `true` for a charge and for its first refund: Apple's layouts have lines for these only.
     fileprivate var isWhole: Bool { kind == .charge || isFirstRefund }
 
     fileprivate var productType: String {
@@ -207,7 +207,9 @@ extension Reports.Sale {
         }
     }
 
-    /// What probably arrives of it, without a fixed fee.
+    /// The proceeds that the store reported, else the amount less the store's share.
+    ///
+    /// A fixed fee is not deducted.
     fileprivate func expectedProceeds(_ terms: Finance.Terms) -> Reports.Fraction {
         if let proceeds { return Reports.Fraction(proceeds) }
         let left = terms.fees[store].map { isAfterOneYear ? $0.leftAfterOneYear : $0.left }

@@ -6,16 +6,16 @@ public struct Distribution: Sendable {
     /// A table that is spread.
     public struct Table: Hashable, Sendable {
         public var name: String
-        /// Says where a row goes.
+        /// The column whose value decides to which machine a row goes.
         public var column: String
-        /// What must change before: every unique key of a spread table names its column.
+        /// Statements that run before the table is spread, so that each of its unique keys names `column`.
         package var keys: [String] = []
     }
 
-    /// What became of a table.
+    /// The outcome for one table.
     public struct Step: Hashable, Sendable {
         public var table: Table
-        /// Whether it is spread now, and was not before.
+        /// `true` if this run spread the table, `false` if an earlier one had.
         public var isNew: Bool
     }
 

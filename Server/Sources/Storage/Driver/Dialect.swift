@@ -19,8 +19,9 @@ public struct Dialect: Hashable, Sendable {
     var migrationLock: String?
     /// Answers a row if there is a table `schema_version`.
     var versionTableQuery: String
-    /// Whether the large tables lie on several machines (`Distribution`): a statement that names the
-    /// column by which a table is distributed goes to one of them, any other to all.
+    /// `true` if the large tables lie on several machines (`Distribution`).
+    ///
+    /// A statement that names a table's column of distribution goes to one machine, any other to all.
     public private(set) var isDistributed = false
     /// Taken first by every batch where several servers write: alone by one that adopts a catalog,
     /// with the others by one that evaluates purchases by it.

@@ -39,9 +39,9 @@ extension CustomerAnswer {
 }
 
 extension CustomerAnswer {
-    /// Whether two answers let the customer in at the same times, for the same reasons.
+    /// Returns `true` if two answers give access at the same times for the same grounds.
     ///
-    /// What is only shown to the customer may differ: nobody's backend has to hear of that.
+    /// Offers and renewal may differ: apps show them to customers, and events do not carry them.
     static func giveSameAccess(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         guard one != other else { return true }
         guard let one = try? CustomerAnswer(reading: one),
