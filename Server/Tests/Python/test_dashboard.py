@@ -544,6 +544,17 @@ def test_a_populated_demo_has_months_behind_it(browser, populated):
     page.context.close()
 
 
+def test_a_statement_of_payouts_fits_a_phone(browser, populated):
+    """Its table scrolls by itself, and the page does not grow with it."""
+    page = open_page(browser, None, locale="ja-JP")
+    page.goto(populated.link)
+    page.goto(f"{populated.url}/dashboard/payments")
+    address = page.locator("a[href*='/dashboard/statement']").first.get_attribute("href")
+    page.goto(populated.url + address)
+    assert page.locator("#payouts").count() == 1
+    picture(page, "statement-of-payouts")
+
+
 def test_a_populated_demo_speaks_japanese(browser, populated):
     """What months of purchases left, and what is wrong with a catalog: no page shows English as Japanese."""
     page = open_page(browser, None, locale="ja-JP")
