@@ -18,7 +18,7 @@ import TollgateService
 /// some of them.
 @main
 struct FillDatabase {
-    /// So many wait for a commit at once; a commit takes 256.
+    /// The number of customers who are being filled in at once; a commit takes 256 messages.
     static let waiting = 1_024
 
     static func main() async throws {
@@ -44,9 +44,7 @@ struct FillDatabase {
                     {
                         let person = Person(number: share.next, started: options.started)
                         let id = try await tollgate.customers.create(person.request).customer.id
-                        for item in person.purchases(messages: options.messages) {
-                            _ = try await store.submit(item)
-                        }
+                        try await submit(person.purchases(messages: options.messages), to: store)
                         if share.next % options.sampledEvery == 0 { share.ids[share.next] = id }
                         share.next += waiting
                     }
@@ -65,6 +63,15 @@ struct FillDatabase {
         print(reached)
         for share in shares {
             for (number, id) in share.ids where number < reached { print(id) }
+        }
+    }
+
+    /// Submits a customer's messages at once, so that one commit takes in several and writes the purchase
+    /// once.
+    private static func submit(_ items: [JournalItem], to store: RecordStore) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for item in items { group.addTask { _ = try await store.submit(item) } }
+            try await group.waitForAll()
         }
     }
 

@@ -113,18 +113,13 @@ struct Person: Sendable {
 
     /// The shape of a signed string; the signature is nobody's.
     private static func sealed(_ payload: String) -> String {
-        "\(header).\(base64URL(Array(payload.utf8))).\(signature)"
+        "\(header).\(Base64URL.encode(Data(payload.utf8))).\(signature)"
     }
 
-    private static let header = base64URL(
-        Array("{\"alg\":\"ES256\",\"x5c\":[\"\(String(repeating: "MIIE", count: 1_000))\"]}".utf8)
+    private static let header = Base64URL.encode(
+        Data("{\"alg\":\"ES256\",\"x5c\":[\"\(String(repeating: "MIIE", count: 1_000))\"]}".utf8)
     )
-    private static let signature = base64URL(Array(repeating: 7, count: 64))
-
-    private static func base64URL(_ bytes: [UInt8]) -> String {
-        Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
-            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
-    }
+    private static let signature = Base64URL.encode(Data(repeating: 7, count: 64))
 
     /// The journal's item for the purchase that runs while the benchmark does.
     private var firstPurchase: JournalItem {
