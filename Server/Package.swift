@@ -380,8 +380,8 @@ let package = Package(
         .testTarget(
             name: "TollgateServiceTests",
             dependencies: [
-                "AppStoreConnector", "Storage", "Stores", "TollgateAssembly", "TollgateService",
-                "TollgateSimulation", .api, .core,
+                "AppStoreConnector", "GooglePlayConnector", "Storage", "Stores", "StripeConnector",
+                "TollgateAssembly", "TollgateService", "TollgateSimulation", .api, .core,
                 .product(name: "Crypto", package: "swift-crypto"),
             ]
         ),

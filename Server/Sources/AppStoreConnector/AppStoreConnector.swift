@@ -19,6 +19,7 @@ public final class AppStoreConnector: StoreConnector {
         afterFailure: .seconds(120)
     )
     public let rows: any StoreRows = AppStoreRows()
+    public let standings: any StoreStandings = AppStoreStandings()
     public let books: any StoreBooks
     public let managementURL: String? = "https://apps.apple.com/account/subscriptions"
     public let context: StoreContext

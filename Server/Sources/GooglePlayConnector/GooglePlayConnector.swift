@@ -23,6 +23,7 @@ public final class GooglePlayConnector: StoreConnector {
         afterFailure: .seconds(120)
     )
     public let rows: any StoreRows = GooglePlayRows()
+    public let standings: any StoreStandings = GooglePlayStandings()
     public let books: any StoreBooks
     public let managementURL: String? = "https://play.google.com/store/account/subscriptions"
     public let context: StoreContext

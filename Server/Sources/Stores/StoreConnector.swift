@@ -82,6 +82,8 @@ public protocol StoreConnector: Sendable {
 
     /// The sales and periods of this store's purchases.
     var rows: any StoreRows { get }
+    /// How they stand, as customers and staff see them.
+    var standings: any StoreStandings { get }
     /// The store's own reports, and how they match our sales.
     var books: any StoreBooks { get }
 

@@ -20,6 +20,7 @@ public final class StripeConnector: StoreConnector {
     public var webhook: StoreWebhook { Self.webhook }
     public let reconciling = WorkRhythm(every: .seconds(600), afterFailure: .seconds(60))
     public let rows: any StoreRows = StripeRows()
+    public let standings: any StoreStandings = StripeStandings()
     public let books: any StoreBooks
     public let context: StoreContext
     public let reads: StripeReads

@@ -71,11 +71,14 @@ extension Tollgate {
         Purchases(records: store, clocks: clocks, directory: directory)
     }
 
+    public var standings: Standings { Standings(connectors.map(\.standings)) }
+
     public var customerPurchases: CustomerPurchases {
         CustomerPurchases(
             records: store,
             clocks: clocks,
             directory: directory,
+            standings: standings,
             connectors: connectors,
             defaultEnvironment: configuration.defaultEnvironment
         )
@@ -240,6 +243,7 @@ extension Tollgate {
             records: store,
             clocks: clocks,
             directory: directory,
+            standings: standings,
             connectors: connectors,
             defaultEnvironment: configuration.defaultEnvironment
         )
@@ -344,6 +348,7 @@ extension Tollgate {
             clocks: clocks,
             leases: leases,
             refusals: letterRefusals,
+            standings: standings,
             connectors: connectors,
             counters: counters,
             logger: logger,
@@ -364,6 +369,7 @@ extension Tollgate {
             random: random,
             directory: directory,
             coins: coins,
+            standings: standings,
             connectors: connectors,
             billing: connectors.lazy.compactMap(\.billing).first,
             links: callLimits.portalLinks,

@@ -108,7 +108,13 @@ struct LetterCauseTests {
         let history = CatalogHistory([.init(id: "1", adopted: Self.day(-1), catalog: catalog)])
         let access = purchase.evaluate(in: history).shares.first?.access ?? PurchaseAccess()
         let about = [(record: purchase, access: access)]
-        return Letter.all(about: about, billing: billing, in: catalog, at: Self.day(day))
+        return Letter.all(
+            about: about,
+            standings: .ofEveryRoom,
+            billing: billing,
+            in: catalog,
+            at: Self.day(day)
+        )
     }
 
     private static func letters(_ facts: [Fact], at day: Double) -> [Letter] {

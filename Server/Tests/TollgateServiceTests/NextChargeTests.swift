@@ -1,3 +1,4 @@
+import Stores
 import Testing
 import TollgateCore
 
@@ -167,8 +168,8 @@ struct NextChargeTests {
     @Test("Whoever shares a plan of their family pays nothing")
     func shared() {
         let facts = [Self.period(0, 30, isFamilyShared: true), Self.terms(1, price: 9990)]
-        let purchase = Purchase(key: Self.appStore, joining: facts)
-        #expect(purchase.nextCharge(.renews(Self.day(30)), listed: nil) == nil)
+        let standing = shown(Self.appStore, facts).standing
+        #expect(standing.state == .renews(Self.day(30)) && standing.nextCharge == nil)
     }
 
     // MARK: - Stripe
@@ -411,39 +412,37 @@ struct NextChargeTests {
         arguments: inAppStore + atStripe + inGooglePlay
     )
     func shown(_ story: Story) throws {
-        let purchase = Purchase(key: story.key, joining: story.facts)
-        let listed = Catalog.Product.Price(amount: 999, currency: "usd")
-        let charge = try #require(purchase.nextCharge(.renews(Self.day(30)), listed: listed))
+        let shown = shown(story.key, story.facts, at: 5, prices: ["price_1"])
+        let charge = try #require(shown.standing.nextCharge)
         #expect(charge.price.map { "\($0.amount) \($0.currency)" } == story.expected)
         #expect(charge.awaitsConsent == story.awaitsConsent)
     }
 
-    private static let catalog = TollgateCore.Catalog(products: [
-        .init(
-            id: "coins_monthly",
-            name: "Coins, monthly",
-            kind: .autoRenewable,
-            appStoreProductID: "plus",
-            stripePriceIDs: ["price_new", "price_1"],
-            googlePlayProductID: "silver",
-            coins: 100,
-            duration: CalendarDuration(months: 1),
-            price: .init(amount: 999, currency: "usd")
-        )
-    ])
-
-    /// The purchase as the portal shows it on the tenth day.
-    private func shown(_ key: Purchase.Key, _ facts: [Fact]) -> PortalView.Purchase {
-        let purchase = Purchase(key: key, joining: facts)
-        let history = CatalogHistory([
-            .init(id: "1", adopted: Self.day(-1), catalog: Self.catalog)
+    /// The purchase as the portal shows it.
+    ///
+    /// - Parameter prices: the product's at Stripe, the listed one first.
+    private func shown(
+        _ key: Purchase.Key,
+        _ facts: [Fact],
+        at day: Double = 10,
+        prices: [String] = ["price_new", "price_1"]
+    ) -> PortalView.Purchase {
+        let catalog = TollgateCore.Catalog(products: [
+            .init(
+                id: "coins_monthly",
+                name: "Coins, monthly",
+                kind: .autoRenewable,
+                appStoreProductID: "plus",
+                stripePriceIDs: prices,
+                googlePlayProductID: "silver",
+                coins: 100,
+                duration: CalendarDuration(months: 1),
+                price: .init(amount: 999, currency: "usd")
+            )
         ])
-        let shares = purchase.evaluate(in: history).shares
-        return purchase.portalPurchase(
-            shares.first?.access ?? PurchaseAccess(),
-            in: Self.catalog,
-            at: Self.day(10)
-        )
+        let history = CatalogHistory([.init(id: "1", adopted: Self.day(-1), catalog: catalog)])
+        let purchase = Purchase(key: key, joining: facts)
+        return Standings.ofEveryRoom.shown(purchase, in: history, at: Self.day(day))
     }
 
     @Test("A plan of coins alone opens nothing, and renews all the same")
@@ -455,16 +454,18 @@ struct NextChargeTests {
         ]
         for (key, facts, price) in plans {
             let shown = shown(key, facts)
-            #expect(shown.state == .renews(Self.day(30)) && shown.renews, "\(key)")
-            #expect(!shown.isActive && shown.nextCharge?.at == Self.day(30), "\(key)")
-            #expect(shown.nextCharge?.price.map { "\($0.amount) \($0.currency)" } == price)
+            let (standing, charge) = (shown.standing, shown.standing.nextCharge)
+            #expect(standing.state == .renews(Self.day(30)) && standing.renews, "\(key)")
+            #expect(!shown.isActive && charge?.at == Self.day(30), "\(key)")
+            #expect(charge?.price.map { "\($0.amount) \($0.currency)" } == price)
         }
     }
 
     @Test("Whoever still pays an older price at Stripe is not told the new one")
     func olderPrice() {
-        let shown = shown(Self.stripe, [Self.subscription(0, quantity: 2), Self.invoice(500)])
-        #expect(shown.nextCharge != nil && shown.nextCharge?.price == nil)
+        let facts = [Self.subscription(0, quantity: 2), Self.invoice(500)]
+        let charge = shown(Self.stripe, facts).standing.nextCharge
+        #expect(charge != nil && charge?.price == nil)
     }
 
     @Test("A plan of several items that was cancelled ends with the earliest of them")
@@ -485,6 +486,7 @@ struct NextChargeTests {
             cancelsAtPeriodEnd: true
         )
         let shown = shown(Self.stripe, [Self.fact(0, Self.stripe, .subscription(subscription))])
-        #expect(shown.state == .endsAt(Self.day(30)) && shown.nextCharge == nil)
+        let standing = shown.standing
+        #expect(standing.state == .endsAt(Self.day(30)) && standing.nextCharge == nil)
     }
 }

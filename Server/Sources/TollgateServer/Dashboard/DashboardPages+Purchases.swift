@@ -29,15 +29,15 @@ extension DashboardPages {
     }
 
     func stateCell(_ shown: PortalView.Purchase) -> Cell {
-        let text = stateText(shown.state)
-        switch shown.state {
+        let text = stateText(shown.standing.state)
+        switch shown.standing.state {
         case .paymentFailed: return Cell.badge(text, "bad")
         case .refunded, .processing: return Cell.badge(text, "warn")
         default: return Cell.badge(text, shown.isActive ? "on" : "plain")
         }
     }
 
-    func stateText(_ state: PortalState) -> String {
+    func stateText(_ state: PurchaseStanding.State) -> String {
         func dated(_ key: String, _ instant: Instant) -> String {
             words(key, ["date": formats.day(instant)])
         }

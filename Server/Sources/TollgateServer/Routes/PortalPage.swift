@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Stores
 internal import TollgateAPI
+internal import TollgateCore
 internal import TollgateService
 
 /// The portal page as its template takes it.
@@ -141,14 +142,14 @@ extension PortalPage.Row {
         name = purchase.name
         store = purchase.shop ?? words["portal_gift"]
         state =
-            purchase.kind == .once && purchase.state == .paymentFailed(accessUntil: nil)
-            ? words["portal_failed_once"] : text.sentence(purchase.state)
+            purchase.kind == .once && purchase.standing.state == .paymentFailed(accessUntil: nil)
+            ? words["portal_failed_once"] : text.sentence(purchase.standing.state)
         badge = text.badge(purchase)
         price = purchase.price.map { text.price($0, every: purchase.interval) }
         nextCharge = text.nextCharge(purchase)
         isActive = purchase.isActive
         isWarning =
-            if case .paymentFailed = purchase.state { true } else { false }
+            if case .paymentFailed = purchase.standing.state { true } else { false }
         managementURL = purchase.managementURL
         let place = text.place(purchase)
         manage = words("portal_manage", ["place": place])
@@ -158,13 +159,13 @@ extension PortalPage.Row {
         func url(_ action: String, _ more: String = "") -> String {
             "/portal/change?action=\(action)&subscription=\(PortalText.escaped(purchase.id))\(more)"
         }
-        cancelURL = purchase.canCancel ? url("cancel") : nil
-        resumeURL = purchase.canResume ? url("resume") : nil
-        choices = purchase.choices.map { choice in
+        cancelURL = purchase.standing.canCancel ? url("cancel") : nil
+        resumeURL = purchase.standing.canResume ? url("resume") : nil
+        choices = purchase.standing.choices.map { choice in
             PortalPage.Choice(
                 name: words("portal_change_to", ["name": choice.name]),
-                choicePrice: choice.price.map { text.price($0, every: choice.interval) },
-                url: url("switch", "&product=\(PortalText.escaped(choice.product))")
+                choicePrice: choice.price.map { text.price($0, every: choice.singleInterval) },
+                url: url("switch", "&product=\(PortalText.escaped(choice.id))")
             )
         }
         hasChoices = !choices.isEmpty
@@ -217,22 +218,22 @@ struct PortalChangePage {
         self.form = form
         isDangerous = false
         switch action {
-        case "cancel" where purchase.canCancel:
+        case "cancel" where purchase.standing.canCancel:
             title = words("portal_cancel_title", ["name": purchase.name])
             text =
-                if case .renews(let end) = purchase.state {
+                if case .renews(let end) = purchase.standing.state {
                     words("portal_cancel_until", ["date": portal.day(end)])
                 } else {
                     words["portal_cancel_text"]
                 }
             confirm = words["portal_cancel_confirm"]
             isDangerous = true
-        case "resume" where purchase.canResume:
+        case "resume" where purchase.standing.canResume:
             title = words("portal_resume_title", ["name": purchase.name])
             text = words["portal_resume_text"]
             confirm = words["portal_keep"]
         case "switch":
-            guard let choice = purchase.choices.first(where: { $0.product == product }) else {
+            guard let choice = purchase.standing.choices.first(where: { $0.id == product }) else {
                 return nil
             }
             title = words("portal_switch_title", ["name": choice.name])
@@ -240,7 +241,7 @@ struct PortalChangePage {
                 choice.price.map {
                     words(
                         "portal_switch_price",
-                        ["price": portal.price($0, every: choice.interval)]
+                        ["price": portal.price($0, every: choice.singleInterval)]
                     )
                 } ?? words["portal_switch_text"]
             confirm = words["portal_switch_confirm"]

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Stores
 internal import TollgateCore
 internal import TollgateService
 
@@ -97,7 +98,7 @@ struct PortalText: Sendable {
     }
 
     /// What happened to something bought, in one line.
-    func sentence(_ state: PortalState) -> String {
+    func sentence(_ state: PurchaseStanding.State) -> String {
         func dated(_ key: String, _ instant: Instant) -> String {
             words(key, ["date": day(instant)])
         }
@@ -126,7 +127,7 @@ struct PortalText: Sendable {
 
     /// How it stands, in a word or two.
     func badge(_ purchase: PortalView.Purchase) -> String {
-        switch purchase.state {
+        switch purchase.standing.state {
         case .refunded: words["portal_badge_refunded"]
         case .paymentFailed: words["portal_badge_failed"]
         case .notPaid: words["portal_badge_not_paid"]
@@ -139,8 +140,8 @@ struct PortalText: Sendable {
     /// The next charge of a plan, with its amount where it is known; `nil` of what is no plan.
     func nextCharge(_ purchase: PortalView.Purchase) -> String? {
         guard purchase.kind == .plan else { return nil }
-        guard let next = purchase.nextCharge else {
-            switch purchase.state {
+        guard let next = purchase.standing.nextCharge else {
+            switch purchase.standing.state {
             case .endsAt, .ended: return words["portal_no_charge"]
             default: return nil
             }

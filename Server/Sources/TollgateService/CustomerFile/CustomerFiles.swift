@@ -57,6 +57,7 @@ public struct CustomerFiles: Sendable {
     let records: RecordStore
     let clocks: Clocks
     let directory: CustomerDirectory
+    let standings: Standings
     let connectors: [any StoreConnector]
     let defaultEnvironment: StoreEnvironment
 
@@ -81,7 +82,7 @@ public struct CustomerFiles: Sendable {
             CustomerFile.Holding(
                 key: record.key,
                 row: RecordStore.row(of: record.key),
-                shown: record.portalPurchase(access, in: catalog, at: now),
+                shown: standings.shown(HeldPurchase(record, access, in: catalog, at: now)),
                 isRunningGrant: record.grant.map { grant in
                     grant.value.until.map { $0 > now } ?? true
                 } ?? false,
@@ -93,7 +94,7 @@ public struct CustomerFiles: Sendable {
         }
         var payers: [Store: String] = [:]
         for holding in holdings {
-            guard let payer = holding.shown.storeCustomer else { continue }
+            guard let payer = holding.shown.standing.storeCustomer else { continue }
             payers[holding.key.store] = payers[holding.key.store] ?? payer
         }
         let movements = try await records.coinMovements(
@@ -281,19 +282,6 @@ extension String {
         var text = self[...]
         while text.last?.isWhitespace == true { text.removeLast() }
         return String(text)
-    }
-}
-
-extension Purchase {
-    /// The purchase as its buyer's portal shows it, whoever that is.
-    public func shown(
-        in catalog: Catalog,
-        history: CatalogHistory,
-        at now: Instant
-    ) -> PortalView.Purchase {
-        var access = PurchaseAccess()
-        for share in evaluate(in: history).shares { access.merge(share.access) }
-        return portalPurchase(access, in: catalog, at: now)
     }
 }
 

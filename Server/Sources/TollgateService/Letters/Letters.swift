@@ -16,6 +16,7 @@ package struct Letters: Sendable {
     package var clocks: Clocks
     let leases: Leases
     let refusals: LetterRefusals
+    let standings: Standings
     let connectors: [any StoreConnector]
     let counters: Counters
     let logger: Logger
@@ -148,6 +149,7 @@ package struct Letters: Sendable {
         let purchases = try await records.purchases(of: customer, in: environment)
         return Letter.all(
             about: purchases,
+            standings: standings,
             billing: connectors.compactMap(\.billing),
             in: records.history.current,
             at: now

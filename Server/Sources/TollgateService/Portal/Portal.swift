@@ -11,6 +11,7 @@ public struct Portal: Sendable {
     let random: RandomSource
     let directory: CustomerDirectory
     let coins: Coins
+    let standings: Standings
     let connectors: [any StoreConnector]
     /// The store whose plans are changed here; one, since the page has one button for payment methods.
     let billing: (any StoreBilling)?
@@ -112,7 +113,9 @@ public struct Portal: Sendable {
         let catalog = records.history.current
         let purchases = try await records.purchases(of: session.customer, in: session.environment)
             .map { record, access -> PortalView.Purchase in
-                var purchase = record.portalPurchase(access, in: catalog, at: now)
+                var purchase = standings.shown(
+                    HeldPurchase(record, access, in: catalog, at: now)
+                )
                 let seller = connectors.first { $0.store == record.key.store }
                 purchase.shop = seller?.shopName
                 purchase.inShop = seller?.inShop
@@ -121,7 +124,7 @@ public struct Portal: Sendable {
                 return purchase
             }
             // A page that was left is no purchase; staff see it.
-            .filter { $0.state != .notPaid }
+            .filter { $0.standing.state != .notPaid }
             .sorted {
                 ($0.isActive ? 0 : 1, $0.name, $0.id) < ($1.isActive ? 0 : 1, $1.name, $1.id)
             }
@@ -151,7 +154,7 @@ public struct Portal: Sendable {
     ) async throws -> [String] {
         guard let store = billing?.store else { return [] }
         var payers = profile.storeCustomers[store].map { [$0] } ?? []
-        for payer in purchases.compactMap(\.storeCustomer) where !payers.contains(payer) {
+        for payer in purchases.compactMap(\.standing.storeCustomer) where !payers.contains(payer) {
             // Staff may have assigned a purchase that somebody else pays for: what that person has at
             // the store is nobody else's business.
             guard let holder = Holder.storeCustomer(payer, of: store) else { continue }
@@ -173,7 +176,7 @@ public struct Portal: Sendable {
         for purchase in purchases where purchase.isActive && purchase.kind != .gift {
             for key in purchase.lookupKeys {
                 stores[key, default: []].insert(purchase.store)
-                if purchase.renews { renewing.insert(key) }
+                if purchase.standing.renews { renewing.insert(key) }
             }
         }
         let twice = stores.filter { $0.value.count > 1 && renewing.contains($0.key) }
@@ -197,10 +200,10 @@ public struct Portal: Sendable {
         let purchases = try await records.purchases(
             of: visit.session.customer,
             in: visit.session.environment
-        ).map { $0.record.portalPurchase($0.access, in: catalog, at: now) }
+        ).map { standings.shown(HeldPurchase($0.record, $0.access, in: catalog, at: now)) }
         let own = try await payers(of: purchases, profile)
         // Whoever pays for a plan now comes before others.
-        let first = purchases.first { plan in
+        let first = purchases.map(\.standing).first { plan in
             plan.renews && plan.storeCustomer.map { own.contains($0) } ?? false
         }?.storeCustomer
         let page = try await billing?.page(
@@ -228,15 +231,15 @@ public struct Portal: Sendable {
         guard let billing,
             let (record, access) = records.first(where: {
                 $0.record.key.id == id && $0.record.key.store == billing.store
-                    && $0.record.subscription != nil
-            })
+            }),
+            case let plan = standings.shown(HeldPurchase(record, access, in: catalog, at: now))
+                .standing, plan.isPlan
         else { throw Refusal.missing("subscription", id, param: "subscription") }
-        let shown = record.portalPurchase(access, in: catalog, at: now)
         let isPossible =
             switch change {
-            case .cancel: shown.canCancel
-            case .resume: shown.canResume
-            case .switchPlan(let product): shown.choices.contains { $0.product == product }
+            case .cancel: plan.canCancel
+            case .resume: plan.canResume
+            case .switchPlan(let product): plan.choices.contains { $0.id == product }
             }
         guard isPossible else { throw Refusal.changeNotPossible }
         try await billing.change(record, change)

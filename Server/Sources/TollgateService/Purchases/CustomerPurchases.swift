@@ -8,6 +8,7 @@ public struct CustomerPurchases: Sendable {
     let records: RecordStore
     let clocks: Clocks
     let directory: CustomerDirectory
+    let standings: Standings
     let connectors: [any StoreConnector]
     let defaultEnvironment: StoreEnvironment
 
@@ -44,15 +45,14 @@ public struct CustomerPurchases: Sendable {
         in catalog: Catalog,
         at now: Instant
     ) -> API.CustomerPurchase? {
-        let shown = record.portalPurchase(access, in: catalog, at: now)
-        let timeline = Timeline([(record.key, access)], in: catalog)
-        let active = timeline.active(at: now)
-        guard shown.state != .notPaid, shown.kind == .plan || !active.isEmpty else { return nil }
+        let held = HeldPurchase(record, access, in: catalog, at: now)
+        let shown = standings.shown(held)
+        let (standing, active) = (shown.standing, held.active)
+        guard standing.state != .notPaid, shown.kind == .plan || !active.isEmpty else { return nil }
         let seller = connectors.first { $0.store == record.key.store }
-        let product = record.storeProducts.lazy
-            .compactMap { catalog.product($0, in: record.key.application) }.first
+        let product = held.products.lazy.compactMap(\.self).first
         let isPlan = shown.kind == .plan
-        let hasProblem = isPlan && record.hasPaymentProblem(shown.state, active, timeline)
+        let hasProblem = isPlan && standing.hasPaymentProblem(active)
         let ends = active.map(\.until)
         return API.CustomerPurchase(
             id: record.key.canonical,
@@ -61,15 +61,15 @@ public struct CustomerPurchases: Sendable {
             name: shown.name,
             kind: shown.kind.word,
             status: hasProblem
-                ? "payment_failed" : active.isEmpty ? shown.state.wordWithoutAccess : "active",
+                ? "payment_failed" : active.isEmpty ? standing.state.wordWithoutAccess : "active",
             entitlements: active.map(\.lookupKey),
             until: ends.contains(nil) ? nil : ends.compactMap { $0?.milliseconds }.max(),
-            willRenew: shown.renews,
-            offer: active.isEmpty ? nil : record.presentOffer(at: now)?.rawValue,
+            willRenew: standing.renews,
+            offer: active.isEmpty ? nil : standing.offer?.rawValue,
             paymentProblem: hasProblem,
             managementURL: isPlan ? seller?.managementURL(of: record) : nil,
             // When a failed payment is tried again is the store's secret.
-            nextCharge: hasProblem ? nil : shown.nextCharge.map { .init($0) },
+            nextCharge: hasProblem ? nil : standing.nextCharge.map { .init($0) },
             interval: isPlan ? product?.interval : nil,
             intervalCount: isPlan ? product?.intervalCount : nil
         )
@@ -86,7 +86,7 @@ extension PortalView.Purchase.Kind {
     }
 }
 
-extension PortalState {
+extension PurchaseStanding.State {
     /// How a purchase that opens nothing stands, whose payment has not failed.
     fileprivate var wordWithoutAccess: String {
         switch self {
@@ -101,7 +101,7 @@ extension PortalState {
 }
 
 extension API.CustomerPurchase.NextCharge {
-    fileprivate init(_ charge: PortalView.NextCharge) {
+    fileprivate init(_ charge: PurchaseStanding.NextCharge) {
         self.init(
             at: charge.at.milliseconds,
             price: charge.price.map { .init(amount: $0.amount, currency: $0.currency) },
@@ -110,41 +110,11 @@ extension API.CustomerPurchase.NextCharge {
     }
 }
 
-extension TollgateCore.Purchase {
+extension PurchaseStanding {
     /// Whether the last payment of a plan failed and can still be mended.
-    fileprivate func hasPaymentProblem(
-        _ state: PortalState,
-        _ active: [ActiveEntitlement],
-        _ timeline: Timeline
-    ) -> Bool {
+    fileprivate func hasPaymentProblem(_ active: [ActiveEntitlement]) -> Bool {
         if case .paymentFailed = state { return true }
         if active.contains(where: { $0.ground == .grace }) { return true }
-        return active.isEmpty && isRetriedByAppStore(timeline)
-    }
-
-    /// Whether the App Store still tries to charge this customer for a plan.
-    ///
-    /// It tries for sixty days, without access after the grace period.
-    ///
-    /// - Parameter timeline: the access that the purchase gives this customer.
-    func isRetriedByAppStore(_ timeline: Timeline) -> Bool {
-        guard status?.value.value == SubscriptionStatus.billingRetry,
-            renewal?.value.willRenew == true
-        else { return false }
-        // Another account may have bought the plan anew: its payment is no concern of this customer.
-        guard let ended = timeline.entries.compactMap(\.until).max(),
-            let last = effectivePeriods.last?.period
-        else { return true }
-        return last.start < ended
-    }
-
-    /// The offer by which the present period was bought; `nil` at the full price.
-    func presentOffer(at now: Instant) -> OfferKind? {
-        if let subscription { return subscription.value.offerKind }
-        if let play = googlePlay?.subscription?.value {
-            let offers = play.items.compactMap(\.offerKind)
-            return offers.contains(.trial) ? .trial : offers.first
-        }
-        return effectivePeriods.last { $0.period.start <= now }?.period.offerKind
+        return active.isEmpty && isRetried
     }
 }

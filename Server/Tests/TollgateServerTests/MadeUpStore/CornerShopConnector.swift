@@ -11,7 +11,7 @@ import TollgateCore
 ///
 /// Its purchases borrow the App Store's kind of record, since no further one is to be built in for a
 /// test; so it takes the place of the App Store's room. All else is its own: its address, signature,
-/// messages, questions, reconciliation, rows, fee, reports and names.
+/// messages, questions, reconciliation, rows, standings, fee, reports and names.
 struct CornerShopConnector: StoreConnector {
     let store = Store.appStore
     let name = "Corner Shop"
@@ -28,6 +28,7 @@ struct CornerShopConnector: StoreConnector {
     private static let pass = "reconcile/corner_shop"
     let passes = [Self.pass]
     let rows: any StoreRows = CornerShopRows()
+    let standings: any StoreStandings = CornerShopStandings()
     let books: any StoreBooks
     let managementURL: String? = "https://corner.example/orders"
     private let shop: CornerShopClient
@@ -245,6 +246,20 @@ struct CornerShopRows: StoreRows {
                 )
             )
         }
+    }
+}
+
+/// How its orders stand: paid for until they end, or given back.
+struct CornerShopStandings: StoreStandings {
+    let store = Store.appStore
+
+    func standing(of held: HeldPurchase) -> PurchaseStanding {
+        let refunded = held.purchase.effectivePeriods.last?.revoked
+        var standing = PurchaseStanding(
+            refunded.map { .refunded($0, renews: nil) } ?? held.state()
+        )
+        standing.isPlan = true
+        return standing
     }
 }
 

@@ -60,7 +60,7 @@ struct PurchasePages: DashboardPages {
         case active, failing, refunded, ended, unpaid
 
         func holds(_ shown: PortalView.Purchase) -> Bool {
-            switch shown.state {
+            switch shown.standing.state {
             case .paymentFailed, .paused: self == .failing
             case .refunded: self == .refunded
             case .ended, .inactive: self == .ended
@@ -97,12 +97,13 @@ struct PurchasePages: DashboardPages {
         let history = tollgate.store.history
         let catalog = history.current
         let now = await tollgate.clocks.now()
+        let standings = tollgate.standings
         var found: [(row: RowKey, record: Purchase, shown: PortalView.Purchase)] = []
         var from = before
         for _ in 0..<20 {
             let page = try await tollgate.store.recentRecords(before: from, limit: 25)
             for (row, record) in page.records {
-                let shown = record.shown(in: catalog, history: history, at: now)
+                let shown = standings.shown(record, in: history, at: now)
                 if let store = filter.store, record.key.store != store { continue }
                 if let state = filter.state, !state.holds(shown) { continue }
                 if let id = filter.product, let product = catalog.product(id: id),
@@ -121,9 +122,8 @@ struct PurchasePages: DashboardPages {
     func purchase(_ hex: String) async throws -> Response {
         guard let row = RowKey(hex: hex), let record = try await tollgate.store.record(row: row)
         else { throw Refusal.nothingHere }
-        let catalog = tollgate.store.history.current
         let now = await tollgate.clocks.now()
-        let shown = record.shown(in: catalog, history: tollgate.store.history, at: now)
+        let shown = tollgate.standings.shown(record, in: tollgate.store.history, at: now)
         let rows = try await tollgate.store.journal.rows(before: before, about: row, limit: 101)
         let holders = try await tollgate.store.holders(of: record.key)
         let audit = try await tollgate.store.audit.entries(
@@ -165,7 +165,7 @@ struct PurchasePages: DashboardPages {
             ["term": words[key], "value": value, "copies": copies, "link": link ?? false]
         }
         var lines = [
-            line("state", stateText(shown.state)),
+            line("state", stateText(shown.standing.state)),
             line("store", storeName(record.key.store)),
             line("environment", words["environment_\(record.key.environment.rawValue)"]),
         ]

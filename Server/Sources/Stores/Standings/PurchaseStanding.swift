@@ -1,0 +1,101 @@
+internal import Reports
+public import TollgateCore
+
+/// Says how one store's purchases stand.
+///
+/// It is a value without connections, so it can also be asked where no room was built.
+public protocol StoreStandings: Sendable {
+    var store: Store { get }
+
+    func standing(of held: HeldPurchase) -> PurchaseStanding
+}
+
+/// How a purchase stands at an instant, for its customer and for staff.
+public struct PurchaseStanding: Hashable, Sendable {
+    public enum State: Hashable, Sendable {
+        case renews(Instant)
+        case endsAt(Instant)
+        case ended(Instant)
+        /// The last payment failed; access lasts until then if it does at all.
+        case paymentFailed(accessUntil: Instant?)
+        case trial(until: Instant)
+        case paused
+        case forever
+        case startsLater
+        case bought(Instant)
+        /// All that was paid for it went back on that day; `renews`: it will be charged again then.
+        case refunded(Instant, renews: Instant?)
+        /// A payment such as a bank debit is under way.
+        case processing
+        /// The page to pay on, or the first invoice of a plan, was left unpaid: nothing was bought.
+        case notPaid
+        case inactive
+    }
+
+    /// The next charge of a plan.
+    public struct NextCharge: Hashable, Sendable {
+        public var at: Instant
+        /// `nil` where only the store knows the amount.
+        public var price: Catalog.Product.Price?
+        /// `true` if the plan ends unless the customer agrees to a new price in the store.
+        public var awaitsConsent: Bool
+
+        public init(
+            at instant: Instant,
+            price: Catalog.Product.Price? = nil,
+            awaitsConsent: Bool = false
+        ) {
+            (at, self.price, self.awaitsConsent) = (instant, price, awaitsConsent)
+        }
+    }
+
+    /// The last period of a plan that was paid for, or tried out.
+    public struct LastPeriod: Hashable, Sendable {
+        /// The store's id of it, which stays while its end may move: by leeway, grace, or a newer word.
+        public var id: String
+        public var end: Instant
+
+        public init(id: String, end: Instant) {
+            (self.id, self.end) = (id, end)
+        }
+    }
+
+    public var state: State
+    /// Whether it is a plan, which renews by itself unless it is cancelled.
+    public var isPlan = false
+    /// Whether it will be paid again by itself.
+    public var renews = false
+    /// The next charge of a plan, as far as it is known.
+    public var nextCharge: NextCharge?
+    /// The offer by which the present period was bought; `nil` at the full price.
+    public var offer: OfferKind?
+    /// Whether the store still tries to charge this customer, also without access.
+    public var isRetried = false
+    /// Whether the next payment is for another product than the present one.
+    public var changesProduct = false
+    /// Of a plan that has ended; `nil` where the store names no period.
+    public var lastPeriod: LastPeriod?
+    /// Whether another purchase took the place of this plan, which has ended.
+    public var isContinued = false
+    /// Whether it can be cancelled here, at the end of its period.
+    public var canCancel = false
+    /// Whether its cancellation can be taken back here.
+    public var canResume = false
+    /// The plans of the same group to which it can be changed here.
+    public var choices: [Catalog.Product] = []
+    /// The store's own id of the customer who pays, where the store has one.
+    public var storeCustomer: String?
+
+    public init(_ state: State) {
+        self.state = state
+    }
+}
+
+extension Catalog.Product.Price {
+    /// `nil` for an amount that is no whole number of the currency's minor units.
+    public init?(milliunits: Int64, currency: String) {
+        let unit = Reports.Currency.milliunits(minor: 1, currency: currency.uppercased())
+        guard milliunits.isMultiple(of: unit) else { return nil }
+        self.init(amount: milliunits / unit, currency: currency.lowercased())
+    }
+}

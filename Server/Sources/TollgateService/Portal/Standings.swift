@@ -1,0 +1,45 @@
+package import Stores
+public import TollgateCore
+
+/// Purchases as customers and staff see them: how one stands says the room of the store that sold it.
+public struct Standings: Sendable {
+    private let stores: [any StoreStandings]
+
+    /// - Parameter stores: those of every room.
+    package init(_ stores: [any StoreStandings]) {
+        self.stores = stores
+    }
+
+    /// The purchase as its customer's portal shows it.
+    func shown(_ held: HeldPurchase) -> PortalView.Purchase {
+        let (purchase, catalog, products) = (held.purchase, held.catalog, held.products)
+        let room = stores.first { $0.store == purchase.key.store }
+        // No store sold a gift; without a room, access says how a purchase stands.
+        let standing = room?.standing(of: held) ?? PurchaseStanding(held.state())
+        let names = zip(purchase.storeProducts, products).map { $1?.name ?? $0.id }
+        return PortalView.Purchase(
+            id: purchase.key.id,
+            name: purchase.grant.map {
+                catalog.entitlement(lookupKey: $0.value.lookupKey)?.name ?? $0.value.lookupKey
+            } ?? names.joined(separator: ", "),
+            kind: purchase.grant != nil ? .gift : standing.isPlan ? .plan : .once,
+            store: purchase.key.store,
+            standing: standing,
+            price: held.onlyProduct?.price,
+            interval: products.first??.singleInterval,
+            isActive: held.isActive,
+            lookupKeys: held.active.map(\.lookupKey)
+        )
+    }
+
+    /// The purchase as its buyer's portal shows it, whoever that is.
+    public func shown(
+        _ purchase: Purchase,
+        in history: CatalogHistory,
+        at now: Instant
+    ) -> PortalView.Purchase {
+        var access = PurchaseAccess()
+        for share in purchase.evaluate(in: history).shares { access.merge(share.access) }
+        return shown(HeldPurchase(purchase, access, in: history.current, at: now))
+    }
+}
