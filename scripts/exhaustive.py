@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails where code stays silent about the next store, and where too many files decide by store.
+"""Fails where code stays silent about the next store, where too many files decide by store, and where the
+application or its pages read a store's record.
 
 Silent are a `default` in a `switch` over `Store` or `Purchase.Record`, and `if case .stripe = …` in all
 its forms. Without them, a case that is taken out or added makes the compiler list every decision. A
@@ -7,6 +8,9 @@ store's own files may pick out what is theirs.
 
 A further store touches twelve files that are there already. Four put it together (Package.swift,
 Tollgate+Rooms.swift, RunningServer.swift and StoreSettings.swift); so eight others may decide.
+
+What the application and its pages show of a purchase, the store's room says (`StoreStandings`). So they name
+no type of a store's record, and ask a purchase for nothing that only one store knows.
 """
 
 import pathlib
@@ -35,6 +39,12 @@ ROOMS = re.compile(
 ELSEWHERE = re.compile(r"/RevenueCat/|/StoreSettings\.swift")
 # Where a purchase's record is taken for that of one store.
 RECORDS = "Sources/TollgateCore/Purchase/Purchase+Records.swift"
+
+APPLICATION = re.compile(r"Server/Sources/Tollgate(?:Service|Server)/")
+# The sentence of each statement: a `switch` over all of them.
+STATEMENTS = re.compile(r"/Dashboard/FactWords\.swift")
+# Grants, corrections of coins and free subscriptions are the application's own.
+OWN = {"own", "grant", "coins", "freeSubscription"}
 
 
 def switches(lines):
@@ -70,6 +80,30 @@ def silent(lines, is_room=False):
     return found
 
 
+def record_words():
+    """What only a store's room reads: the types of the stores' records, and what a purchase has of them."""
+    core = ROOT / "Sources/TollgateCore"
+    files = [core / f"Fact/{store}Statements.swift" for store in ("AppStore", "GooglePlay", "Stripe")]
+    for store in ("AppStore", "GooglePlay", "Stripe"):
+        files += (core / "Purchase" / store).glob("*.swift")
+    types = {name for path in files for name in re.findall(r"^public struct (\w+)", path.read_text(), re.M)}
+    parts = set(re.findall(r"^    public (?:var|func) (\w+)", (ROOT / RECORDS).read_text(), re.M)) - OWN
+    purchase = r"(?:record|[pP]urchase|held)\??"
+    return re.compile(
+        rf"\b(?:{'|'.join(sorted(types))})\b|\b{purchase}\.(?:{'|'.join(sorted(parts))})\b"
+        r"|^extension (?:TollgateCore\.)?Purchase \{"
+    )
+
+
+def reads(lines, words):
+    """The numbers of the lines that read a store's record; comments may name it."""
+    return [
+        number
+        for number, line in enumerate(lines, 1)
+        if not line.lstrip().startswith("//") and words.search(line)
+    ]
+
+
 def decides(lines):
     """Whether a switch names every store that sells."""
     return any(len(set(SELLING.findall(labels))) == 3 for _, labels, _ in switches(lines))
@@ -91,6 +125,10 @@ def main():
     ]
     assert all(map(silent, planted)) and not any(silent(lines, is_room=True) for lines in planted)
     assert not silent(["switch store {", "case .stripe: stripe = new", "case .appStore: x = [.stripe]", "}"])
+    words = record_words()
+    record = ["if let plan = record.subscription {", "_ play: GooglePlayRecord", "$0.record.effectivePeriods.last"]
+    assert reads(record + ["extension TollgateCore.Purchase {"], words) == [1, 2, 3, 4]
+    assert not reads(["// A RenewalTerms says more.", "record.grant", "case .refunds: 1"], words)
     status, deciding = 0, []
     for place in PLACES:
         for path in sorted((ROOT / place).rglob("*.swift")):
@@ -99,6 +137,10 @@ def main():
             for number in silent(lines, is_room or name == RECORDS):
                 print(f"{name}:{number}: stays silent about the next store")
                 status = 1
+            if APPLICATION.match(name) and not STATEMENTS.search(name):
+                for number in reads(lines, words):
+                    print(f"{name}:{number}: reads a store's record; let its room say it (StoreStandings)")
+                    status = 1
             if not is_room and not ELSEWHERE.search(name) and decides(lines):
                 deciding.append(name)
     if len(deciding) > MOST:

@@ -38,6 +38,19 @@ public struct AppStoreStandings: StoreStandings {
         return standing
     }
 
+    /// The latest transaction, its period and what was paid.
+    public func details(of purchase: Purchase) -> [PurchaseDetail] {
+        guard let last = purchase.newestPeriod else { return [] }
+        var details = [
+            PurchaseDetail.transaction(last.transactionID), .periodStart(last.start),
+        ]
+        if let end = last.end { details.append(.periodEnd(end)) }
+        if let price = last.price, let currency = last.currency {
+            details.append(.price(milliunits: price, currency: currency))
+        }
+        return details
+    }
+
     private func state(
         _ held: HeldPurchase,
         _ last: EffectivePeriod?,
@@ -60,6 +73,11 @@ public struct AppStoreStandings: StoreStandings {
 }
 
 extension Purchase {
+    /// The period that began last, whatever became of it.
+    var newestPeriod: Period? {
+        periods.max { $0.period.start < $1.period.start }?.period
+    }
+
     /// Whether the App Store still tries to charge this customer for a plan.
     ///
     /// It tries for sixty days, without access after the grace period.

@@ -186,6 +186,11 @@ public struct AppStoreSupport: Sendable {
         }
     }
 
+    /// The latest transaction of a purchase.
+    package static func latestTransaction(of purchase: Purchase) -> String {
+        purchase.newestPeriod?.transactionID ?? purchase.key.id
+    }
+
     /// Finish Transaction, where the app does not come to it.
     public func finish(_ transactionID: String, in environment: StoreEnvironment) async throws {
         try await answer { try await app[environment].finishTransaction(transactionID) }

@@ -15,6 +15,23 @@ public struct GooglePlayStandings: StoreStandings {
         return standing(of: subscription, play, held)
     }
 
+    /// The newest order, its period and what was paid.
+    public func details(of purchase: Purchase) -> [PurchaseDetail] {
+        guard let play = purchase.googlePlay else { return [] }
+        let newest = play.orders.map(\.value).max {
+            (($0.processed ?? $0.created)?.milliseconds ?? 0, $0.id)
+                < (($1.processed ?? $1.created)?.milliseconds ?? 0, $1.id)
+        }
+        let end = play.subscription?.value.items.compactMap(\.expiry).max()
+        let details: [PurchaseDetail?] = [
+            newest.map { .transaction($0.id) },
+            newest?.lines.compactMap(\.start).min().map { .periodStart($0) },
+            end.map { .periodEnd($0) },
+            newest?.total.map { .price(milliunits: $0.micros / 1000, currency: $0.currency) },
+        ]
+        return details.compactMap(\.self)
+    }
+
     private func standing(
         of subscription: GooglePlaySubscription,
         _ play: GooglePlayRecord,

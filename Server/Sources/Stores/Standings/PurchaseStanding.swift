@@ -8,6 +8,23 @@ public protocol StoreStandings: Sendable {
     var store: Store { get }
 
     func standing(of held: HeldPurchase) -> PurchaseStanding
+
+    /// What its page for staff shows of the record.
+    func details(of purchase: Purchase) -> [PurchaseDetail]
+}
+
+/// A line about a purchase, for staff.
+public enum PurchaseDetail: Hashable, Sendable {
+    /// The store's id of the newest payment.
+    case transaction(String)
+    case periodStart(Instant)
+    case periodEnd(Instant)
+    /// What was paid, in thousandths of the currency's unit.
+    case price(milliunits: Int64, currency: String)
+    /// What was paid once.
+    case amount(Catalog.Product.Price)
+    /// The store's id of the page on which it was bought.
+    case checkoutSession(String)
 }
 
 /// How a purchase stands at an instant, for its customer and for staff.

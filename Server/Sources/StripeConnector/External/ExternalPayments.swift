@@ -7,16 +7,17 @@ extension StripeConnector {
     /// The payments of a purchase, in the form in which they are reported to the store whose app led here.
     ///
     /// - Parameter percent: the tax that prices include, where no invoice states it.
-    /// - Returns: the first payment first, and the payer's country where Stripe knows it.
+    /// - Returns: the first payment first, the payer's country where Stripe knows it, and whether it is a
+    ///   plan.
     public func externalPayments(
         of record: Purchase,
         includedTax percent: Double
-    ) -> (payments: [ExternalPurchase.Payment], country: String?) {
+    ) -> (payments: [ExternalPurchase.Payment], country: String?, isSubscription: Bool) {
         var found = Reports.PurchaseRows()
         StripeRows().add(record, in: context.records.history, { _ in "" }, to: &found)
         let paid = PaidOutside(found.sales)
         let payments = paid.payments.map { $0.reported(of: record, includedTax: percent) }
-        return (payments, paid.country)
+        return (payments, paid.country, record.subscription != nil)
     }
 }
 

@@ -17,6 +17,12 @@ public struct StripeStandings: StoreStandings {
         return standing
     }
 
+    public func details(of purchase: Purchase) -> [PurchaseDetail] {
+        guard let payment = purchase.payment?.payment else { return [] }
+        let amount = Catalog.Product.Price(amount: payment.amount, currency: payment.currency)
+        return [.amount(amount), .checkoutSession(payment.session)]
+    }
+
     private func standing(
         of subscription: StripeSubscription,
         _ held: HeldPurchase

@@ -8,7 +8,7 @@ package import TollgateCore
 /// https://developer.android.com/google/play/billing/outside-gpb-backend
 public struct ExternalTransactions: Sendable {
     let records: RecordStore
-    /// The payments of a purchase, and the payer's country, where that is known.
+    /// The payments of a purchase, the payer's country, where that is known, and whether it is a plan.
     let payments: Payments
     /// Tells the store whose app led there.
     let tell: Tell
@@ -17,7 +17,7 @@ public struct ExternalTransactions: Sendable {
     package typealias Payments =
         @Sendable (
             _ purchase: Purchase, _ percent: Double
-        ) -> (payments: [ExternalPurchase.Payment], country: String?)
+        ) -> (payments: [ExternalPurchase.Payment], country: String?, isSubscription: Bool)
 
     /// - Parameter package: the app; `nil`: the first one.
     package typealias Tell =
@@ -59,7 +59,7 @@ public struct ExternalTransactions: Sendable {
         let reports = try await tell(
             ExternalPurchase(
                 payments: paid.payments,
-                isSubscription: record.subscription != nil,
+                isSubscription: paid.isSubscription,
                 token: request.externalTransactionToken,
                 region: region,
                 administrativeArea: request.administrativeArea,

@@ -13,9 +13,8 @@ public struct Standings: Sendable {
     /// The purchase as its customer's portal shows it.
     func shown(_ held: HeldPurchase) -> PortalView.Purchase {
         let (purchase, catalog, products) = (held.purchase, held.catalog, held.products)
-        let room = stores.first { $0.store == purchase.key.store }
         // No store sold a gift; without a room, access says how a purchase stands.
-        let standing = room?.standing(of: held) ?? PurchaseStanding(held.state())
+        let standing = room(of: purchase)?.standing(of: held) ?? PurchaseStanding(held.state())
         let names = zip(purchase.storeProducts, products).map { $1?.name ?? $0.id }
         return PortalView.Purchase(
             id: purchase.key.id,
@@ -30,6 +29,15 @@ public struct Standings: Sendable {
             isActive: held.isActive,
             lookupKeys: held.active.map(\.lookupKey)
         )
+    }
+
+    /// What its page for staff shows of the store's record.
+    package func details(of purchase: Purchase) -> [PurchaseDetail] {
+        room(of: purchase)?.details(of: purchase) ?? []
+    }
+
+    private func room(of purchase: Purchase) -> (any StoreStandings)? {
+        stores.first { $0.store == purchase.key.store }
     }
 
     /// The purchase as its buyer's portal shows it, whoever that is.

@@ -261,6 +261,8 @@ struct CornerShopStandings: StoreStandings {
         standing.isPlan = true
         return standing
     }
+
+    func details(of purchase: Purchase) -> [PurchaseDetail] { [.transaction(purchase.key.id)] }
 }
 
 /// Its ledger, and how our sales match it.

@@ -145,8 +145,7 @@ struct AppStorePages: DashboardPages {
                 Deed("app_store.extend", subject, "\(wish.days) days, \(request)")
             ) { try await support.extend(id, by: wish, in: environment) }
         case "finish":
-            let latest = record.periods.max { $0.period.start < $1.period.start }?.period
-            let transaction = latest?.transactionID ?? id
+            let transaction = AppStoreSupport.latestTransaction(of: record)
             try await audited(
                 Deed("app_store.finish", subject, transaction)
             ) { try await support.finish(transaction, in: environment) }
@@ -161,13 +160,12 @@ struct AppStorePages: DashboardPages {
     }
 
     /// What a purchase's page offers to do at the App Store.
-    func appStoreModel(of record: Purchase) -> Model {
+    func appStoreModel(of record: Purchase, _ shown: PortalView.Purchase) -> Model {
         let isThere =
             record.key.store == .appStore && !record.key.isOfXcode
             && tollgate.appStore.clients?.app(record.key.application) != nil
-        let isRenewing = record.periods.contains { $0.period.kind == .autoRenewable }
         return [
-            "isAppStore": isThere, "isRenewing": isThere && isRenewing,
+            "isAppStore": isThere, "isRenewing": isThere && shown.standing.isPlan,
             "reasons": reasons, "nonce": tollgate.random.id("form_"),
         ]
     }

@@ -154,7 +154,7 @@ struct PurchasePages: DashboardPages {
                     Array(rows.prefix(100)),
                     next: rows.count > 100 ? "\(here)?before=\(rows[99].id)#timeline" : nil
                 ).model, "audit": auditTable(audit, next: nil).model, "hasAudit": !audit.isEmpty,
-            ].merging(AppStorePages(request: request).appStoreModel(of: record)) { $1 }
+            ].merging(AppStorePages(request: request).appStoreModel(of: record, shown)) { $1 }
         )
     }
 
@@ -190,51 +190,25 @@ struct PurchasePages: DashboardPages {
                 )
             )
         }
-        if let last = record.periods.max(by: { $0.period.start < $1.period.start })?.period {
-            lines.append(line("latest_transaction", last.transactionID, copies: true))
-            lines.append(line("period_start", formats.moment(last.start)))
-            if let end = last.end { lines.append(line("period_end", formats.moment(end))) }
-            if let price = last.price, let currency = last.currency {
-                // Apple counts in thousandths of the currency's unit.
-                let minor = formats.minor(Reports.Fraction(price), currency)
-                lines.append(line("price", formats.money(minor, currency)))
-            }
-        }
-        if let play = record.googlePlay {
-            for (key, value, copies) in googlePlayFacts(play) {
-                lines.append(line(key, value, copies: copies))
-            }
-        }
-        if let payment = record.payment {
-            lines.append(
-                line("amount", formats.money(payment.payment.amount, payment.payment.currency))
-            )
-            lines.append(line("checkout_session", payment.payment.session, copies: true))
-        }
         return lines
-    }
-
-    /// The newest order, its period and what was paid.
-    private func googlePlayFacts(
-        _ play: GooglePlayRecord
-    ) -> [(key: String, value: String, copies: Bool)] {
-        let newest = play.orders.map(\.value).max {
-            (($0.processed ?? $0.created)?.milliseconds ?? 0, $0.id)
-                < (($1.processed ?? $1.created)?.milliseconds ?? 0, $1.id)
-        }
-        var facts: [(key: String, value: String, copies: Bool)] = []
-        if let newest { facts.append(("latest_transaction", newest.id, true)) }
-        if let start = newest?.lines.compactMap(\.start).min() {
-            facts.append(("period_start", formats.moment(start), false))
-        }
-        if let end = play.subscription?.value.items.compactMap(\.expiry).max() {
-            facts.append(("period_end", formats.moment(end), false))
-        }
-        if let total = newest?.total {
-            let minor = formats.minor(Reports.Fraction(total.micros / 1000), total.currency)
-            facts.append(("price", formats.money(minor, total.currency), false))
-        }
-        return facts
+            + tollgate.standings.details(of: record).map { detail in
+                switch detail {
+                case .transaction(let id): line("latest_transaction", id, copies: true)
+                case .periodStart(let start): line("period_start", formats.moment(start))
+                case .periodEnd(let end): line("period_end", formats.moment(end))
+                case .price(let milliunits, let currency):
+                    line(
+                        "price",
+                        formats.money(
+                            formats.minor(Reports.Fraction(milliunits), currency),
+                            currency
+                        )
+                    )
+                case .amount(let amount):
+                    line("amount", formats.money(amount.amount, amount.currency))
+                case .checkoutSession(let id): line("checkout_session", id, copies: true)
+                }
+            }
     }
 
     private func lots(of record: Purchase) -> Table {
