@@ -23,23 +23,31 @@ package struct CustomerAnswer: Hashable, Sendable {
         Timeline(holdings.map { ($0.purchase, $0.access) }, in: catalog)
     }
 
+    /// How an answer differs from the one before.
+    enum Difference {
+        case none
+        /// Only in what apps show beside the access: the offer, and whether it renews.
+        case shown
+        case access
+    }
+
     /// Puts what one purchase gives in the place of what it gave.
-    ///
-    /// Returns whether that differs.
-    mutating func set(_ purchase: Purchase.Key, _ access: PurchaseAccess?) -> Bool {
+    mutating func set(_ purchase: Purchase.Key, _ access: PurchaseAccess?) -> Difference {
         let index = holdings.firstIndex { $0.purchase >= purchase } ?? holdings.endIndex
         let known = index < holdings.endIndex && holdings[index].purchase == purchase
         let access = access.flatMap { $0 == PurchaseAccess() ? nil : $0 }
         switch (known, access) {
-        case (false, nil): return false
+        case (false, nil): return .none
         case (false, let access?):
             holdings.insert(Holding(purchase: purchase, access: access), at: index)
         case (true, nil): holdings.remove(at: index)
         case (true, let access?):
-            guard holdings[index].access != access else { return false }
+            let before = holdings[index].access
+            guard before != access else { return .none }
             holdings[index].access = access
+            if before.withoutWhatIsShown == access.withoutWhatIsShown { return .shown }
         }
-        return true
+        return .access
     }
 }
 
