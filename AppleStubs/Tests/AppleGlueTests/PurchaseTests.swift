@@ -91,6 +91,16 @@ extension OnePhone {
             #expect(store.lastOptions.isEmpty)
         }
 
+        @Test func whatTheCustomerHasAlreadyIsNotSoldWithAnOfferEither() async throws {
+            let app = await launched()
+            app.server.mood(.answers(409, .alreadyActive), on: .appStorePurchases)
+            let refused = await error {
+                try await app.billing.purchase(Product(_stub: "monthly"), offer: "come_back")
+            }
+            #expect(refused?.name == "requestRefused")
+            #expect(store.lastOptions.isEmpty)
+        }
+
         @Test func theNextCustomerOfTheAppleAccountBuysUnderTheirOwnToken() async throws {
             let app = await launched()
             _ = try await app.billing.purchase(Product(_stub: "monthly"))
@@ -110,6 +120,18 @@ extension OnePhone {
                 Issue.record("not bought")
                 return
             }
+            #expect(store.lastOptions == [.appAccountToken(FakeServer.token(of: "cus_ada"))])
+        }
+
+        @Test func theTokenOfAnotherCustomerDoesNotDoDuringAnOutage() async throws {
+            let app = await launched()
+            _ = try await app.billing.purchase(Product(_stub: "coins"))
+            // In place of the other, without a sign-out.
+            app.signIn("cus_bob")
+            await app.billing.customerDidChange()
+            app.server.mood(.unreachable, on: .appStorePurchases)
+            let refused = await error { try await app.billing.purchase(Product(_stub: "monthly")) }
+            #expect(refused?.name == "networkUnavailable")
             #expect(store.lastOptions == [.appAccountToken(FakeServer.token(of: "cus_ada"))])
         }
 
@@ -155,6 +177,13 @@ extension OnePhone {
             app.server.mood(nil, on: .checkoutClaims)
             comeToForeground()
             #expect(await eventually { app.server.world.withLock { $0.claimed.count } == 1 })
+            // The sign-in and the foreground have read what is unfinished: the next test has a phone of
+            // its own.
+            #expect(
+                await eventually {
+                    store._unfinishedReads == 2 && store.finished == [1] && app.isIdle
+                }
+            )
         }
 
         // MARK: - Refused for good
@@ -240,6 +269,19 @@ extension OnePhone {
             #expect(app.refusals.withLock { $0 }.isEmpty && app.pauses.asked.isEmpty)
         }
 
+        @Test func aPurchaseOfAnotherCustomersIsReportedHoweverLateItIsRefused() async throws {
+            let app = await launched()
+            app.server.mood(Self.away, on: .appStoreTransactions)
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            #expect(await eventually { app.pauses.count == 1 })
+            app.server.mood(.answers(409, Self.elsewhere), on: .appStoreTransactions)
+            app.pauses.elapse()
+            #expect(await eventually { !app.refusals.withLock { $0 }.isEmpty })
+            let refusals = app.refusals.withLock { $0 }
+            #expect(refusals.map(\.code) == ["owned_elsewhere"])
+            #expect(refusals.map(\.mode) == [.purchased])
+        }
+
         @Test(arguments: [401, 403, 404, 429, 500])
         func whatMayBeMendedCostsNoPurchase(_ status: Int) async throws {
             let app = await launched()
@@ -299,6 +341,13 @@ extension OnePhone {
             #expect(await eventually { modes(app).contains("jws-2 restored") })
         }
 
+        @Test func nobodyIsAskedForTheirPasswordToRestoreForNobody() async throws {
+            let app = await launched()
+            app.signIn(nil)
+            let refused = await error { try await app.billing.restorePurchases() }
+            #expect(refused?.name == "unauthenticated")
+        }
+
         @Test func whereNothingCouldBeTakenTheCountIsAnError() async throws {
             let app = await mixed()
             app.server.mood(.answers(409, Self.elsewhere), on: .appStoreTransactions)
@@ -323,6 +372,10 @@ extension OnePhone {
             }
             #expect(await eventually { store.finished == [1] && app.isIdle })
             #expect(posts(app) == 4 && modes(app) == ["jws-1 purchased"])
+            // The next outage begins with a short pause again.
+            app.server.mood(Self.away, on: .appStoreTransactions)
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            #expect(await eventually { app.pauses.asked == [2, 4, 8, 2] })
         }
 
         @Test func theReturnOfTheNetworkTriesAgainAtOnce() async throws {
@@ -333,6 +386,20 @@ extension OnePhone {
             app.server.mood(nil, on: .appStoreTransactions)
             NWPathMonitor._change(.satisfied)
             #expect(await eventually { store.finished == [1] })
+            #expect(modes(app) == ["jws-1 purchased"])
+        }
+
+        @Test func theForegroundTriesAgainWhereTheAppHandlesTransactionsItself() async throws {
+            let app = TestApp(configure: { $0.handlesAppStoreTransactions = false })
+            app.server.mood(Self.away, on: .appStoreTransactions)
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            app.server.mood(nil, on: .appStoreTransactions)
+            #expect(
+                await eventually {
+                    comeToForeground()
+                    return store.finished == [1]
+                }
+            )
             #expect(modes(app) == ["jws-1 purchased"])
         }
 
@@ -358,6 +425,52 @@ extension OnePhone {
             _ = try await app.keys()
             #expect(await eventually { store.finished == [1] })
             #expect(modes(app) == ["jws-1 observed"])
+        }
+
+        @Test func theNextCustomerDoesNotClaimItWithoutASignOutEither() async throws {
+            let app = await launched()
+            app.server.mood(Self.away, on: .appStoreTransactions)
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            app.signIn("cus_bob")
+            await app.billing.customerDidChange()
+            #expect(await eventually { app.pauses.count == 1 && app.isIdle })
+            app.server.mood(nil, on: .appStoreTransactions)
+            app.pauses.elapse()
+            #expect(await eventually { store.finished == [1] })
+            #expect(modes(app) == ["jws-1 observed"])
+        }
+
+        @Test func theNextCustomerDoesNotClaimWhatWasOnItsWayAtTheSignOut() async throws {
+            let app = await launched()
+            await app.billing.customerDidChange()
+            #expect(await eventually { store._unfinishedReads > 0 })
+            app.server.mood(Self.away, on: .appStoreTransactions)
+            let gate = Gate()
+            app.server.world.withLock { world in
+                world.gate = gate
+                world.gatedPath = APIPath.appStoreTransactions.path
+            }
+            let purchase = Task { try await app.billing.purchase(Product(_stub: "monthly")) }
+            await gate.arrivals(1)
+            await app.billing.reset()
+            gate.open()
+            _ = try await purchase.value
+            app.signIn("cus_bob")
+            app.server.mood(nil, on: .appStoreTransactions)
+            app.pauses.elapse()
+            _ = try await app.keys()
+            #expect(await eventually { store.finished == [1] && app.isIdle })
+            #expect(modes(app) == ["jws-1 observed"])
+        }
+
+        @Test func signingOutEndsTheTries() async throws {
+            let app = await launched()
+            app.server.mood(Self.away, on: .appStoreTransactions)
+            _ = try await app.billing.purchase(Product(_stub: "monthly"))
+            #expect(await eventually { app.pauses.count == 1 })
+            await app.billing.reset()
+            #expect(app.pauses.count == 0)
+            #expect(app.billing.client.deliveries.withLock { $0.waiting.isEmpty })
         }
     }
 }

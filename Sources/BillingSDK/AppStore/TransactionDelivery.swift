@@ -194,6 +194,7 @@ struct TransactionDelivery: Sendable {
         _ transaction: SignedTransaction,
         _ key: TransactionDeliveries.Key
     ) async throws -> DeliveryOutcome {
+        let stay = client.stay
         do {
             let outcome = try await send(transaction, key)
             let name = transaction.productID ?? "a product"
@@ -230,16 +231,17 @@ struct TransactionDelivery: Sendable {
                 claims.set(denied: error.deniesForNow, key.claimed, of: customer)
             }
             let isSignedOut = (error as? BillingSDKError)?.isUnauthenticated ?? false
+            // Who has left meanwhile leaves no claim to the next one.
+            let mode = client.stay == stay ? key.mode : .observed
             deliveries.withLock { deliveries in
                 deliveries.underWay[key] = nil
                 // Where nobody is signed in, the next sign-in takes it up.
                 guard !isSignedOut else { return }
-                let before = deliveries.waiting[key.signature]
-                let isKept = key.mode == .observed && before != nil
+                let kept = key.mode == .observed ? deliveries.waiting[key.signature] : nil
                 deliveries.waiting[key.signature] = .init(
                     transaction: transaction,
-                    mode: isKept ? before?.mode ?? .observed : key.mode,
-                    customer: isKept ? before?.customer : customer
+                    mode: kept?.mode ?? mode,
+                    customer: kept.map(\.customer) ?? customer
                 )
             }
             retryLater()
