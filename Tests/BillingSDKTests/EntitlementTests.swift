@@ -106,9 +106,13 @@ import TollgateAPI
         #expect(phone.server.requests("GET", path).count == 1)
     }
 
-    @Test(arguments: [true, false])
-    func anEndIsAnnouncedWhenItComes(_ isReachable: Bool) async throws {
-        let app = TestApp(maximumStale: 36000)
+    /// Also where the last answer is too old by then to be given.
+    @Test(arguments: [true, false], [36000, 300] as [TimeInterval])
+    func anEndIsAnnouncedWhenItComes(
+        _ isReachable: Bool,
+        _ maximum: TimeInterval
+    ) async throws {
+        let app = TestApp(maximumStale: maximum)
         let end = app.clock.now.addingTimeInterval(1000)
         app.server.grant("premium", to: "cus_ada", until: end)
         #expect(try await app.keys() == ["premium"])
@@ -133,6 +137,21 @@ import TollgateAPI
         app.pauses.elapse()
         while app.pauses.asked.count < 2 { await Task.yield() }
         #expect(app.pauses.asked == [1000, 5000] && app.heardSets == [["premium"]])
+    }
+
+    @Test func oneEndIsWaitedForAtATimeAndNoneAfterASignOut() async throws {
+        let app = TestApp(maximumStale: 36000)
+        let end = app.clock.now.addingTimeInterval(1000)
+        app.server.grant("premium", to: "cus_ada", until: end)
+        _ = try await app.keys()
+        while app.pauses.count == 0 { await Task.yield() }
+        app.server.grant("premium", to: "cus_ada", until: end.addingTimeInterval(5000))
+        _ = try await app.keys(forceRefresh: true)
+        while app.pauses.asked != [1000, 6000] || app.pauses.count == 0 { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(app.pauses.count == 1)
+        await app.billing.reset()
+        #expect(app.pauses.count == 0)
     }
 
     @Test func aFreshAnswerIsGivenWithoutAsking() async throws {
@@ -272,6 +291,33 @@ import TollgateAPI
         #expect(app.heardSets == [])
     }
 
+    @Test func listenersHearTheSetsInTheirOrder() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        let client = app.billing.client
+        let heard = Locked<[[String]]>([])
+        // The first causes another change before the second has heard of this one.
+        app.billing.onEntitlementsChanged { [weak client] entitlements in
+            if !entitlements.isEmpty { client?.reset() }
+        }
+        app.billing.onEntitlementsChanged { entitlements in
+            heard.withLock { $0.append(entitlements.map(\.lookupKey)) }
+        }
+        _ = try await app.keys()
+        #expect(heard.withLock { $0 } == [["premium"], []])
+    }
+
+    @Test func setsThatWaitAreAnnouncedInTheOrderOfTheChanges() {
+        var state = ClientState(maximumAge: 300)
+        let premium = Entitlement(id: "e", feature: "f", lookupKey: "premium")
+        _ = state.offlineAnswer([premium], epoch: 0)
+        _ = state.offlineAnswer([], epoch: 0)
+        let announced = [
+            state.nextAnnouncement(), state.nextAnnouncement(), state.nextAnnouncement(),
+        ]
+        #expect(announced == [[premium], [], nil])
+    }
+
     @Test func aListenerMayCallTheSDK() async throws {
         let app = TestApp()
         app.server.grant("premium", to: "cus_ada")
@@ -326,6 +372,32 @@ import TollgateAPI
         gate.open()
         #expect(try await read.value == ["gold"])
         #expect(app.heardSets == [["gold"]])
+    }
+
+    @Test func whoSignsInAgainIsAskedForAnew() async throws {
+        let app = TestApp(maximumStale: 36000)
+        app.server.grant("premium", to: "cus_ada")
+        #expect(try await app.keys() == ["premium"])
+        await app.billing.reset()
+        app.server.grant(to: "cus_ada")
+        // It is known who is signed in before it is known what they may use.
+        _ = try await app.billing.getCoinBalance()
+        #expect(try await app.billing.hasEntitlement(lookupKey: "premium") == false)
+    }
+
+    @Test func aCallerWhoGivesUpDoesNotTakeTheOthersAnswerAlong() async throws {
+        let app = TestApp()
+        app.server.grant("premium", to: "cus_ada")
+        let gate = Gate()
+        app.server.gate(gate)
+        let impatient = Task { try await app.keys() }
+        await gate.arrivals(1)
+        let patient = Task { try await app.keys() }
+        impatient.cancel()
+        gate.open()
+        #expect(try await patient.value == ["premium"])
+        _ = await impatient.result
+        #expect(app.entitlementRequests() == 1)
     }
 
     @Test func aResetDropsWhatIsInFlight() async throws {

@@ -138,6 +138,8 @@ extension FilesOnTheDeviceTests {
         inbox.postpone(first.id)
         let second = inbox.add(productID: "monthly", origin: .purchaseIntent)
         #expect(second.id == first.id && !second.isPostponed)
+        let third = inbox.add(productID: "monthly", origin: .purchaseIntent, offer: "come_back")
+        #expect(third.id == first.id && third.winBackOfferID == "come_back")
         #expect(inbox.pending.count == 1)
     }
 
@@ -168,6 +170,31 @@ extension FilesOnTheDeviceTests {
                 + "&productIdentifier=a%20b%26c"
         )
         #expect(BillingSDK.purchaseIntentTestLink(bundleID: "", productID: "x") == nil)
+    }
+
+    @Test func listenersHearTheChangesOfSeveralThreadsInTheirOrder() {
+        let disk = Locked<Data?>(nil)
+        let heard = Locked<[[String]]>([])
+        /// What another thread does as soon as this one has let go of the file.
+        let next = Locked<(@Sendable () -> Void)?>(nil)
+        let storage = OfflineStorage(
+            load: { _ in disk.withLock { $0 } },
+            save: { _, data in disk.withLock { $0 = data } },
+            lock: {
+                {
+                    let next = next.withLock { next in
+                        defer { next = nil }
+                        return next
+                    }
+                    next?()
+                }
+            }
+        )
+        let inbox = PurchaseInbox(storage: storage, now: { Date(timeIntervalSince1970: 1) })
+        inbox.onChange { pending in heard.withLock { $0.append(pending.map(\.productID)) } }
+        next.withLock { $0 = { inbox.add(productID: "b", origin: .code) } }
+        inbox.add(productID: "a", origin: .code)
+        #expect(heard.withLock { $0 } == [["a"], ["a", "b"]])
     }
 
     @Test func listenersHearTheChangesInTheirOrder() {

@@ -151,7 +151,8 @@ import Testing
         app.server.grant("premium", to: "cus_ada")
         let gate = Gate()
         app.backend.withLock { $0.gate = gate }
-        let impatient = Task { try await app.keys() }
+        // This one waits for the session itself; a read waits for it in a task of its own.
+        let impatient = Task { try await app.billing.getCoinBalance() }
         await gate.arrivals(1)
         let patient = Task { try await app.keys() }
         impatient.cancel()

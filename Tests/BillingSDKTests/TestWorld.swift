@@ -115,6 +115,8 @@ final class FakeServer: Sendable {
             // What the server knew when the request arrived is what it says, however late.
             let answer = Result { try self.answer(request) }
             if let gate { await gate.pass() }
+            // As a request over the network ends with its task.
+            try Task.checkCancellation()
             return try answer.get()
         }
     }
@@ -434,6 +436,7 @@ final class TestApp: Sendable {
                 return (backend, backend.gate)
             }
             if let gate { await gate.pass() }
+            try Task.checkCancellation()
             if let failure = now.failure { throw failure }
             return now.customer.map { server.session(for: $0, lasting: now.sessionLife) }
         }

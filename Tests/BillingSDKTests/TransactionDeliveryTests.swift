@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TollgateAPI
 
 @testable import BillingSDK
 
@@ -58,6 +59,65 @@ import Testing
         try await app.delivery.deliver(transaction(finished), mode: .restored)
         let modes = app.server.world.withLock { $0.submitted.map(\.mode) }
         #expect(modes == [.observed, .restored])
+    }
+
+    @Test func whatIsRefusedForGoodIsNotSentAgainAndReportedOnce() async throws {
+        let app = TestApp()
+        let finished = Locked(0)
+        app.server.mood(.answers(422, .signatureInvalid), on: .appStoreTransactions)
+        // StoreKit shows it in several sequences.
+        for _ in 0..<2 { await app.delivery.deliverUnattended(transaction(finished)) }
+        #expect(app.server.requests("POST", APIPath.appStoreTransactions.path).count == 1)
+        #expect(app.refusals.withLock { $0 }.map(\.code) == ["signature_invalid"])
+        #expect(finished.withLock { $0 } == 1)
+    }
+
+    @Test func whatACallerWasToldIsNotReported() async throws {
+        let app = TestApp()
+        let finished = Locked(0)
+        app.server.mood(.answers(422, .signatureInvalid), on: .appStoreTransactions)
+        _ = try await app.delivery.deliverAttended(transaction(finished), mode: .restored)
+        await app.delivery.deliverUnattended(transaction(finished))
+        #expect(app.refusals.withLock { $0.isEmpty })
+    }
+
+    @Test func aRefusalOfBeforeTheFirstListenerWaitsForIt() {
+        let reports = RefusalReports()
+        let heard = Locked<[String]>([])
+        reports.report(
+            AppStoreRefusal(
+                id: 7,
+                productID: nil,
+                mode: .observed,
+                status: 422,
+                code: "app_mismatch",
+                message: ""
+            )
+        )
+        for name in ["first", "second"] {
+            reports.add { refusal in heard.withLock { $0.append("\(name) \(refusal.id)") } }
+        }
+        #expect(heard.withLock { $0 } == ["first 7"])
+    }
+
+    @Test func pausesGrowToTenMinutes() {
+        var deliveries = TransactionDeliveries()
+        let pauses = (0..<11).map { _ in deliveries.nextPause() }
+        #expect(pauses == [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600])
+    }
+
+    @Test func aCallerWhoGivesUpDoesNotTakeTheTransactionAlong() async throws {
+        let app = TestApp()
+        let finished = Locked(0)
+        let transaction = transaction(finished)
+        let gate = Gate()
+        app.server.gate(gate)
+        let call = Task { try await app.delivery.deliver(transaction, mode: .purchased) }
+        await gate.arrivals(1)
+        call.cancel()
+        gate.open()
+        _ = await call.result
+        #expect(finished.withLock { $0 } == 1)
     }
 
     @Test func aTransactionOfNobodyWaits() async throws {

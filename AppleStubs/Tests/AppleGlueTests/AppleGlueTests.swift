@@ -126,6 +126,27 @@ extension OnePhone {
             #expect(await eventually { app.heardSets == [["gold"]] })
         }
 
+        @Test func aVisitOfAPageThatTheAppDismissedGoesWithTheNext() async throws {
+            let app = TestApp()
+            let portal = try await app.billing.getCustomerPortal()
+            weak var visit: AnyObject?
+            do {
+                let screen = UIViewController()
+                portal.presentCustomerPortal(from: screen)
+                #expect(await eventually { screen.presentedViewController != nil })
+                visit = (screen.presentedViewController as? SFSafariViewController)?.delegate
+                #expect(visit != nil)
+            }
+            // They lie where the page was, so that the next one lies elsewhere.
+            let url = try #require(URL(string: portal.url))
+            let others = (0..<100).map { _ in SFSafariViewController(url: url) }
+            defer { withExtendedLifetime(others) {} }
+            let screen = UIViewController()
+            portal.presentCustomerPortal(from: screen)
+            #expect(await eventually { screen.presentedViewController != nil })
+            #expect(visit == nil)
+        }
+
         @Test func thePortalOpensInTheBrowser() async throws {
             let app = TestApp()
             try await app.billing.getCustomerPortal().redirectToCustomerPortal()
