@@ -544,15 +544,72 @@ def test_a_populated_demo_has_months_behind_it(browser, populated):
     page.context.close()
 
 
+# The texts of a plot that lie on each other.
+OVERLAPS = """() => [...document.querySelectorAll("svg.plot")].flatMap(plot => {
+    const texts = [...plot.querySelectorAll("text")].map(text => [text.textContent, text.getBoundingClientRect()])
+    return texts.flatMap(([one, left], place) => texts.slice(place + 1)
+        .filter(([, right]) => left.left < right.right && right.left < left.right
+            && left.top < right.bottom - 3 && right.top < left.bottom - 3)
+        .map(([other]) => `${one} / ${other}`))
+})"""
+
+
+@pytest.mark.parametrize("locale", ["en-US", "ja-JP"])
+def test_the_days_below_a_plot_have_room_on_a_phone(browser, populated, locale):
+    page = open_page(browser, None, locale=locale)
+    page.goto(populated.link)
+    page.set_viewport_size(PHONE)
+    for days in (7, 30, 90, 365):
+        page.goto(f"{populated.url}/dashboard?span={days}")
+        assert page.evaluate(OVERLAPS) == [], days
+    page.context.close()
+
+
+def test_reports_by_month_name_their_months(browser, populated):
+    page = open_page(browser, None, locale="en-US")
+    page.goto(populated.link)
+    base = f"{populated.url}/dashboard/reports"
+    page.goto(f"{base}/sales?by=month")
+    expect(page.get_by_role("columnheader", name="Month")).to_be_visible()
+    expect(page.locator("tbody tr").first.locator("td").first).to_have_text(re.compile(r"^[A-Z][a-z]{2} \d{4}$"))
+    # A count has no unit, and each kind of event a colour of its own.
+    page.goto(f"{base}/events?by=month")
+    expect(page.locator("figcaption").first).to_have_text("Count")
+    colours = [each.get_attribute("class") for each in page.locator(".legend .swatch rect").all()]
+    assert len(colours) >= 3 and len(set(colours)) == len(colours)
+    # All of its twelve columns are seen.
+    page.goto(f"{base}/mrr-movement?by=month")
+    scroll = page.locator(".scroll").first
+    assert scroll.evaluate("scroll => scroll.scrollWidth <= scroll.clientWidth + 1")
+    page.context.close()
+
+
+def test_ids_stand_alike_in_every_row_of_a_wide_table(browser, populated):
+    """Below what they name, so that no name breaks for them; beside it on a phone."""
+    page = open_page(browser, None, locale="en-US")
+    page.goto(populated.link)
+    page.goto(f"{populated.url}/dashboard/payments")
+    for device, viewport, expected in (("wide", WIDE, {True}), ("phone", PHONE, {False})):
+        page.set_viewport_size(viewport)
+        below = page.evaluate("""() => [...document.querySelectorAll("tbody time + details.ids")].map(ids =>
+            ids.getBoundingClientRect().top >= ids.previousElementSibling.getBoundingClientRect().bottom - 4)""")
+        assert set(below) == expected, device
+    page.context.close()
+
+
 def test_a_statement_of_payouts_fits_a_phone(browser, populated):
-    """Its table scrolls by itself, and the page does not grow with it."""
+    """All of its columns are seen, and the page does not grow with them."""
     page = open_page(browser, None, locale="ja-JP")
     page.goto(populated.link)
     page.goto(f"{populated.url}/dashboard/payments")
     address = page.locator("a[href*='/dashboard/statement']").first.get_attribute("href")
     page.goto(populated.url + address)
     assert page.locator("#payouts").count() == 1
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(r"^\d{4}年\d{1,2}月の明細書$"))
     picture(page, "statement-of-payouts")
+    page.set_viewport_size(PHONE)
+    scroll = page.locator(".scroll").first
+    assert scroll.evaluate("scroll => scroll.scrollWidth <= scroll.clientWidth + 1")
 
 
 def test_a_populated_demo_speaks_japanese(browser, populated):
@@ -563,6 +620,7 @@ def test_a_populated_demo_speaks_japanese(browser, populated):
     populated.post("/v1/webhook_endpoints", url=f"http://127.0.0.1:{free_port()}/", enabled_events=["*"])
     page.goto(f"{base}/webhooks")
     endpoint = page.locator("tbody a").first.get_attribute("href")
+    expect(page.locator("tbody tr").first).to_contain_text("すべて")
     # An event for an endpoint that does not answer.
     httpx.get(populated.url + "/demo", timeout=60)
     press(populated, "buy", "com.example.app.coins100")
@@ -579,6 +637,8 @@ def test_a_populated_demo_speaks_japanese(browser, populated):
     for address in [f"{base}{address}" for address in addresses] + [f"{populated.url}{link}" for link in links]:
         assert page.goto(address).status == 200, address
         assert english(page) == [], address
+        # No gap between a day and its particle.
+        assert not re.search(r"日 (に|まで|から)", page.locator("main").inner_text()), address
 
     def is_tried():
         page.goto(populated.url + endpoint)

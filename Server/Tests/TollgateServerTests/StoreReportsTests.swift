@@ -390,7 +390,7 @@ struct StoreReportsTests {
             let page = try await shop.server.get(
                 "/v1/reports/statement?month=2026-01&format=html"
             )
-            #expect(page.status == 200 && page.text.contains("Statement 2026-01"))
+            #expect(page.status == 200 && page.text.contains("Statement Jan 2026"))
             #expect(page.text.contains("of which tax"))
             #expect(page.text.contains("$" + payout.amount.rounded.decimal))
             #expect(page.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)

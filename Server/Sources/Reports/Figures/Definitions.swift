@@ -26,15 +26,15 @@ extension Reports.Report {
 extension Reports.Definition {
     static let days = Self(
         "Days",
-        "Days are UTC. What is counted at a day holds in its last millisecond. A week begins on Monday."
+        "Days are UTC. A value at the end of a day is that of its last millisecond. A week begins on Monday."
     )
     static let active = Self(
         "Active subscriptions",
-        "Paid periods with start ≤ D < effective end: no trials, nothing shared by a family, nothing granted for free. The effective end is the period's end, cut by a refund, an upgrade or the next period, and extended by grace, which stays in the past. Of Stripe's periods those that were paid. Cancelled but not yet expired counts; one customer may count twice."
+        "Paid periods with start ≤ D < effective end. Trials, family sharing and free grants do not count. A refund, an upgrade or the next period brings the effective end forward; grace postpones it, also in figures of the past. For Stripe, only periods that were paid count. Cancelled subscriptions count until they expire. A customer with two subscriptions counts twice."
     )
     static let states = Self(
         "States",
-        "Trials run a free introductory offer; grace is inside Active; billing retry is tried again without access; granted pays nothing by a promotional offer or code; a price that is not stated is not zero. Retry is as known now: its past is not kept."
+        "Trials: in a free introductory offer. In grace: counted as active too. Billing retry: the store tries the payment again, without access; only the present number is known. Granted: a promotional offer or code without payment. A price that is not stated does not count as zero."
     )
     static let mrr = Self(
         "MRR",
@@ -50,47 +50,47 @@ extension Reports.Definition {
     )
     static let trials = Self(
         "Trials",
-        "By the day on which a trial began. Converted: the next period was paid and not given back. Pending: neither, and it has not ended yet. Abandoned: the rest. Conversion = converted / started."
+        "By the day on which a trial began. Converted: the next period was paid and not refunded. Pending: not converted, and not ended yet. Abandoned: the rest. Conversion = converted / started."
     )
     static let retention = Self(
         "Retention",
-        "Subscriptions with a payment in period n / subscriptions of the cohort that had the chance to pay for it. The cohort is the day of the first standard payment for the product; period 0 is that payment. Introductory periods are out, grace counts for nothing, and a refund is no payment."
+        "Subscriptions with a payment in period n / subscriptions of the cohort that had the chance to pay for it. The cohort is the day of the first standard payment for the product; period 0 is that payment. Introductory periods, grace and refunded payments do not count."
     )
     static let ltv = Self(
         "Realized LTV",
-        "(Charges − refunds up to the age in days) / customers first seen in the cohort; per payer: / those who had paid something by then. Ages that part of the cohort has not reached are not shown. Filters choose customers by what they bought first."
+        "(Charges − refunds up to the age in days) / customers first seen in the cohort. Per payer: divided by those who had paid by then. Ages that part of the cohort has not reached are not shown. Filters choose customers by their first purchase."
     )
     static let units = Self(
         "Units",
-        "What was sold, at whatever price; transactions are those that cost something."
+        "Everything sold, at any price. Transactions are the paid ones."
     )
     static let gross = Self(
         "Gross",
-        "What customers were charged, tax included, by the day of the charge. Prices in App Store transactions are no accounting source; its sales and financial reports are."
+        "What customers were charged, tax included, by the day of the charge. Do not use prices of App Store transactions for accounting; use its sales and financial reports."
     )
     static let refunds = Self(
         "Refunds",
-        "What went back, disputes that are open or lost included, by the day on which it did. Net = gross − refunds."
+        "Amounts that went back to customers, by the day of the refund. Open and lost disputes are included. Net = gross − refunds."
     )
     static let refundRate = Self(
         "Refund rate",
-        "Refunded transactions / paid transactions. By purchase date: of the period's charges, those refunded since; this changes later. By refund date: refunds of the period / charges of the period; this does not."
+        "Refunded transactions / paid transactions. By purchase date: the period's charges that were refunded since; this may still change. By refund date: refunds of the period / charges of the period; this does not change."
     )
     static let proceeds = Self(
         "Estimated proceeds",
-        "An estimate: App Store gross less refunds × 70 %, × 85 % after a year of paid service (free, extended and refunded days add none; after a gap of more than 60 days they count from 0) and in the Small Business Program; Stripe gross × 97.1 %, less 0.30 per payment in USD, less refunds; Google Play as its orders state the developer's revenue, which is without tax, else gross less refunds × 85 %. Other taxes are not taken off. What a store reports outranks it."
+        "An estimate. App Store: (gross − refunds) × 70 %, or × 85 % in the Small Business Program and after a year of paid service; free, extended and refunded days do not count towards that year, and it begins anew after a gap of more than 60 days. Stripe: gross × 97.1 %, less 0.30 per payment in USD, less refunds. Google Play: the developer's revenue without tax, as its orders state it, else (gross − refunds) × 85 %. Other taxes are not deducted. A store's own report outranks the estimate."
     )
     static let reported = Self(
         "Reported proceeds",
-        "Developer proceeds of the App Store's imported sales reports, by their currency, and what Google Play's imported earnings reports pay, by the currency of the payout: both without taxes and fees, by days in Pacific time; empty where no report is here."
+        "Developer proceeds of the App Store's imported sales reports, in their currency, and payments of Google Play's imported earnings reports, in the currency of the payout. Both are without taxes and fees, by days in Pacific time. Empty where there is no report."
     )
     static let downloads = Self(
         "Downloads",
-        "Units of the App Store's imported sales reports by product type: first downloads 1…, re-downloads 3…, updates 7…. Days are Apple's (Pacific time)."
+        "Units of the App Store's imported sales reports. Product types that begin with 1 are first downloads, with 3 re-downloads, with 7 updates. Days are Apple's (Pacific time)."
     )
     static let events = Self(
         "Events",
-        "In the words of Apple's Subscription Event report, for both stores: what each period is after the one before it, its refund, and its end where nothing followed."
+        "In the words of Apple's Subscription Event report, for every store: the kind of a period that follows another, a refund, and the end of a period that none followed."
     )
     static let placements = Self(
         "Placements",
@@ -98,6 +98,6 @@ extension Reports.Definition {
     )
     static let coins = Self(
         "Coins",
-        "Sold: credited by purchases. Refunded: clawed back. Spent: accepted spends. Outstanding = sold − refunded − spent: the liability. Spends are drawn from no pack in particular, so outstanding is for all packs together."
+        "Sold: credited by purchases. Refunded: taken back. Spent: accepted spends. Outstanding = sold − refunded − spent, the liability. A spend is not drawn from a particular pack, so outstanding is for all packs together."
     )
 }

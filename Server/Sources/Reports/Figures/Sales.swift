@@ -152,7 +152,7 @@ extension Reports {
             }
             if apps.isEmpty {
                 table.notes.append(
-                    "No sales report of these days is here: tollgate import reports brings them."
+                    "There is no sales report for these days; tollgate import reports imports them."
                 )
             }
         }

@@ -203,6 +203,11 @@ extension Formats {
         }
     }
 
+    /// A month by the name that programs give it, `2026-06`; other names stay as they are.
+    func month(named name: String) -> String {
+        Reports.Day("\(name)-01").map { month($0) } ?? name
+    }
+
     /// A month: `Jun 2026`, `2026年6月`.
     func month(_ day: Reports.Day) -> String {
         let (year, month, _) = day.civil

@@ -41,6 +41,7 @@ extension DashboardPages {
         switch value {
         case .day(let day):
             cell.rank = Double(day.number)
+            cell.iso = day.description
             cell.plain = day.description
         case .count(let count):
             cell.rank = Double(count)

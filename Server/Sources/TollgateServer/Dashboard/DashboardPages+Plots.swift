@@ -200,7 +200,7 @@ extension DashboardPages {
         let csv = ask.address(with: ["plot": plot.id, "format": "csv"])
         return [
             "svg": plot.svg(), "plotTitle": plot.title, "plotLink": plot.link,
-            "plotUnit": plot.unit.isEmpty ? words["plot_number"] : plot.unit,
+            "plotUnit": plot.unit.isEmpty ? false : plot.unit,
             "isBlank": plot.isBlank, "plotSVG": svg, "plotCSV": csv,
             "hasLegend": plot.series.count > 1,
             "hasPartialPiece": plot.partial.isEmpty == false,
@@ -299,9 +299,9 @@ extension Plot.Tone {
             self = .third
         case "stripe", "returned", "Reactivate", "Start Win-Back Offer": self = .fourth
         case "contraction", "Downgrade", "Crossgrade": self = .second
-        case "expansion", "Upgrade", "Start Promotional Offer": self = .sixth
-        case "Start Offer Code": self = .seventh
-        case "churned", "Cancel", "Refund", "refund", "chargeback": self = .loss
+        case "expansion", "Upgrade", "Start Promotional Offer", "Start Offer Code": self = .sixth
+        case "Refund": self = .seventh
+        case "churned", "Cancel": self = .loss
         default: return nil
         }
     }

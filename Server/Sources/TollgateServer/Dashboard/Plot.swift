@@ -311,21 +311,21 @@ struct Plot {
                     + "preserveAspectRatio=\"none\">\(shapes)</svg>"
         }
 
-        /// The levels above their lines, and three to six days below.
+        /// The levels above their lines, and up to five days below, fewer where their names are long.
         var labels: String {
             var text = scale.levels.map { level in
                 "<text class=\"plot-label\" x=\"0\" y=\"\(short(y(level) - 4))\">"
                     + "\(plot.texts.level(level).escapedForMarkup)</text>"
             }.joined()
             let count = plot.slots.count
-            let every = max(1, (count + 4) / 5)
-            for slot in stride(from: 0, to: count, by: every) {
-                let anchor = slot == 0 ? "start" : slot == count - 1 ? "end" : "middle"
-                let at = slot == 0 ? Plot.left : slot == count - 1 ? 100 : x(slot)
+            let ticks = plot.slots.map(plot.texts.tick)
+            let most = ticks.contains { $0.count > 5 } ? 4 : 5
+            for slot in stride(from: 0, to: count, by: max(1, (count + most - 1) / most)) {
+                let isLast = slot > 0 && slot == count - 1
                 text +=
-                    "<text class=\"plot-label\" x=\"\(short(at))%\" y=\"234\" "
-                    + "text-anchor=\"\(count == 1 ? "start" : anchor)\">"
-                    + "\(plot.texts.tick(plot.slots[slot]).escapedForMarkup)</text>"
+                    "<text class=\"plot-label\" x=\"\(short(isLast ? 100 : x(slot)))%\" y=\"234\" "
+                    + "text-anchor=\"\(isLast ? "end" : "middle")\">"
+                    + "\(ticks[slot].escapedForMarkup)</text>"
             }
             return text
         }

@@ -59,7 +59,7 @@ struct StatementPage {
         let formats = Formats(language: language)
         t = words.table
         lang = language.rawValue
-        title = words("sheet_title", ["month": statement.month])
+        title = words("sheet_title", ["month": formats.month(named: statement.month)])
         isSandbox = statement.environment == .sandbox
         totals = statement.totals.map { Total($0, name($0.store), words, formats) }
         hasTotals = !totals.isEmpty
@@ -106,7 +106,7 @@ extension StatementPage.Payout {
         let period = [payout.first, payout.last].compactMap { $0.map { formats.day($0.start) } }
         let payoutName =
             payout.store.paysByMonth
-            ? words("sheet_fiscal_month", ["month": payout.id]) : payout.id
+            ? words("sheet_fiscal_month", ["month": payout.id]) : formats.month(named: payout.id)
         self.init(
             store: store,
             payoutName: payoutName,

@@ -256,7 +256,8 @@ struct FinancePages: DashboardPages {
                 "csvURL": ask.address(with: ["format": "csv", "sort": nil, "at": nil]),
                 "statementURL":
                     "/dashboard/statement?month=\(month)&environment=\(environment.rawValue)",
-                "month": month, "isMany": isMany, "payments": placed(table).model,
+                "month": formats.month(named: month), "isMany": isMany,
+                "payments": placed(table).model,
                 "payouts": payoutTable(payouts).model,
             ]
         )

@@ -34,7 +34,7 @@ struct ReportPages: DashboardPages {
         if let file = try file(of: drawn) { return file }
         let plotModels = drawn.map { model(of: $0) }
         let grids = cohorts(table, by: question.by, title: title)
-        let figures = sorted(shown(table, title))
+        let figures = sorted(shown(table, title, by: question.by))
         if ask.query("format") == "csv" {
             return Response.csv(figures.csv(words), named: table.name)
         }
@@ -151,18 +151,19 @@ struct ReportPages: DashboardPages {
     // MARK: - What is shown
 
     /// The table in the words of this language, with its sums.
-    func shown(_ table: Reports.Table, _ caption: String) -> Table {
+    func shown(_ table: Reports.Table, _ caption: String, by step: Reports.Step) -> Table {
         let numbers = table.columns.indices.filter {
             [.count, .money, .ratio].contains(table.columns[$0].kind)
         }
         return Table(
             caption: caption,
             columns: table.columns.map { column in
-                words.table["column_\(column.key)"] ?? column.title
+                let key = column.kind == .day && step == .month ? "month" : column.key
+                return words.table["column_\(key)"] ?? column.title
             },
             numbers: Set(numbers),
             rows: table.rows.map { row in
-                row.enumerated().map { cell($1, under: table.columns[$0].key) }
+                row.enumerated().map { cell($1, under: table.columns[$0].key, by: step) }
             },
             empty: words["no_figures"],
             totals: totals(table),
@@ -170,7 +171,17 @@ struct ReportPages: DashboardPages {
         )
     }
 
-    private func cell(_ value: Reports.Table.Value, under key: String) -> Cell {
+    private func cell(
+        _ value: Reports.Table.Value,
+        under key: String,
+        by step: Reports.Step = .day
+    ) -> Cell {
+        if case .day(let day) = value, step == .month {
+            var month = cell(value)
+            month.text = formats.month(day)
+            month.iso = String(day.description.prefix(7))
+            return month
+        }
         guard case .text(let text) = value else { return cell(value) }
         switch key {
         case "store": return Cell(storeName(named: text))
