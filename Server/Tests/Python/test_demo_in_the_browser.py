@@ -154,7 +154,11 @@ def test_a_subscription_opens_a_feature_renews_and_lapses(page, demo):
     expect_report(page, "SUBSCRIBED")
     expect(page.locator("#feature-pro .why")).to_contain_text("Paid for in the App Store, until")
     page.get_by_text("Why? The facts about Pro features").click()
-    expect(page.locator("#feature-pro .facts")).to_contain_text("decides")
+    facts = page.locator("#feature-pro .facts")
+    expect(facts).to_contain_text("decides")
+    # Instants as people write them.
+    expect(facts).to_contain_text(re.compile(r"\d\d:\d\d UTC"))
+    expect(facts).not_to_contain_text(re.compile(r"\dT\d"))
     picture(page, "02-subscribed")
 
     paid_until = page.locator("#feature-pro .why").text_content()

@@ -208,6 +208,13 @@ extension DemoPage {
         init(_ milliseconds: Int64) {
             self.init(Instant(milliseconds: milliseconds))
         }
+
+        /// A text that programs wrote, with its instants as people write them.
+        static func readable(_ text: String) -> String {
+            text.replacing(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?Z/) {
+                "\($0.1) \($0.2) UTC"
+            }
+        }
     }
 
     private static let reportsShown = 8
@@ -277,7 +284,7 @@ extension DemoPage {
         var features: [Feature] = []
         for entitlement in world.catalog.entitlements {
             let explanation = try await app.explain(entitlement.lookupKey)
-            let changes = explanation.wouldChange.map(\.summary)
+            let changes = explanation.wouldChange.map { Moment.readable($0.summary) }
             let access = screen.access[entitlement.lookupKey]
             // Beside a new purchase, that which ended could be revived.
             let hasEnded = access == nil && changes.count > 1
@@ -289,7 +296,8 @@ extension DemoPage {
                     why: access.map(why)
                         ?? (hasEnded ? changes[0] : offered(entitlement.lookupKey)),
                     facts: explanation.facts.suffix(6).map {
-                        ($0.decides ? "decides · " : "") + "\($0.kind): \($0.summary)"
+                        ($0.decides ? "decides · " : "")
+                            + "\($0.kind): \(Moment.readable($0.summary))"
                     },
                     changes: hasEnded ? Array(changes.dropFirst()) : changes,
                     hasEvidence: !explanation.facts.isEmpty

@@ -112,7 +112,7 @@ extension DashboardPages {
                             : entry.outcome == AuditEntry.begun
                                 ? words["outcome_begun"] : words["outcome_refused"],
                         entry.outcome == AuditEntry.done ? "on" : "warn"
-                    ), Cell(entry.request),
+                    ), Cell.short(entry.request),
                 ]
             },
             empty: words["no_audit"],

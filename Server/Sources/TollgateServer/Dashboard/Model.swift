@@ -47,6 +47,19 @@ struct Cell {
         return cell
     }
 
+    /// The begin of a long id, with the whole of it one press away.
+    static func short(_ id: String) -> Cell {
+        var cell = Cell(String(id.prefix(8)))
+        cell.id = id.count > 8 ? id : nil
+        return cell
+    }
+
+    static func long(_ text: String) -> Cell {
+        var cell = Cell(text)
+        cell.isLong = true
+        return cell
+    }
+
     static func number(_ text: String) -> Cell {
         var cell = Cell(text)
         cell.isNumber = true

@@ -42,7 +42,7 @@ struct SystemPages: DashboardPages {
                     ), Cell.number(product.coins == 0 ? "–" : formats.number(product.coins)),
                     Cell.number(
                         product.price.map { formats.money($0.amount, $0.currency) } ?? "–"
-                    ), Cell(stores.isEmpty ? "–" : stores.joined(separator: " · ")),
+                    ), Cell.long(stores.isEmpty ? "–" : stores.joined(separator: " · ")),
                 ]
             },
             empty: words["no_products"]
@@ -187,7 +187,8 @@ struct SystemPages: DashboardPages {
                 "queue_messages",
                 health.waitingMessages,
                 health.waitingMessages < 1000,
-                words("lag", ["seconds": formats.number(lag)])
+                health.waitingMessages == 0
+                    ? words["lag_none"] : words("lag", ["seconds": formats.number(lag)])
             ),
             tile(
                 "queue_journal",

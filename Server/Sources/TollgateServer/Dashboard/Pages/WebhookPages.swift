@@ -24,7 +24,10 @@ struct WebhookPages: DashboardPages {
                         words[endpoint.status == "enabled" ? "on" : "off"],
                         endpoint.status == "enabled" ? "on" : "bad"
                     ).noting(endpoint.disabledReason.map { read($0) }),
-                    Cell(endpoint.enabledEvents.joined(separator: ", ")),
+                    Cell(
+                        endpoint.enabledEvents == ["*"]
+                            ? words["all"] : endpoint.enabledEvents.joined(separator: ", ")
+                    ),
                     Cell.time(Instant(milliseconds: endpoint.created), formats),
                 ]
             },
