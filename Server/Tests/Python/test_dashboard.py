@@ -397,6 +397,13 @@ def test_a_plot_is_read_by_keyboard_and_its_legend_filters(page, demo):
     assert pathlib.Path(download.value.path()).read_text().startswith("<svg")
 
 
+def test_the_whole_menu_is_seen(page, demo):
+    """Its last entry does not hide below the reader's name."""
+    page.goto(demo.url + "/dashboard")
+    entry = page.locator(".side nav a").last.bounding_box()
+    assert entry["y"] + entry["height"] <= page.locator(".side .mine").bounding_box()["y"]
+
+
 def test_a_name_is_suggested(page, demo):
     page.goto(demo.url + "/dashboard")
     with page.expect_response(re.compile("/dashboard/suggestions")):
