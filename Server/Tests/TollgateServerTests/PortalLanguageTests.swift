@@ -95,7 +95,7 @@ struct PortalLanguageTests {
             browser.language = "ja,en;q=0.5"
             let japanese = try await browser.open("/portal")
             #expect(japanese.text.contains("<html lang=\"ja\">"))
-            #expect(japanese.words.contains("次回の請求: 2026年2月1日 に $9.99"))
+            #expect(japanese.words.contains("次回の請求: 2026年2月1日に $9.99"))
             #expect(japanese.words.contains("2026年2月1日に更新"))
             // Every text is in this language.
             #expect(!japanese.words.contains("Renews") && !japanese.words.contains("Invoices"))

@@ -37,6 +37,11 @@ extension Words {
     /// A sentence of ours in this language; in English where it is in none.
     func said(_ sentence: Sentence, _ formats: Formats) -> Said {
         let isForeign = isForeign(sentence)
+        // A message of ours that was passed on as somebody's words.
+        if isForeign {
+            let known = read(sentence.text)
+            if !self.isForeign(known) { return said(known, formats) }
+        }
         let parts = sentence.parts.flatMap { part in
             part.pieces(isForeign ? nil : table[part.template]).map { piece in
                 // Beside English text, the English word.

@@ -114,7 +114,7 @@ struct DashboardCustomerTests {
             }
             browser.language = "ja"
             let japanese = try await browser.open("/dashboard/customers/\(reader.id)")
-            #expect(japanese.words.contains("2026年7月1日 まで支払い済み"))
+            #expect(japanese.words.contains("2026年7月1日まで支払い済み"))
         }
     }
 

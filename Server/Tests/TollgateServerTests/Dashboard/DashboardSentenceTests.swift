@@ -49,6 +49,15 @@ struct DashboardSentenceTests {
         }
     }
 
+    @Test("A message of ours that a check passes on is in Japanese, too")
+    func passedOn() {
+        let words = Words.of(Language.japanese)
+        let passed = Sentence(quoting: "Nobody answers at localhost:9: check ‘host’ and ‘port’.")
+        let said = words.said(passed, Formats(language: .japanese))
+        #expect(said.text == "localhost:9 に接続できません。host と port を確認してください。")
+        #expect(said.pieces.allSatisfy { !$0.isEnglish })
+    }
+
     /// What is kept, and how a Japanese page says it: what stands in brackets is English there.
     static let kept = [
         "answered 503": "応答 503",
@@ -63,7 +72,7 @@ struct DashboardSentenceTests {
             "支払い済み（stripe/sandbox/-/sub_1、2026年7月1日 00:00 まで）",
         "ON_HOLD, paid until 2026-07-01T00:00:00Z":
             "保留中（支払い再試行）、支払いは 2026年7月1日 00:00 まで",
-        "sold on 2026-06-01, booked on 2026-06-03": "2026年6月1日 に販売、2026年6月3日 に計上",
+        "sold on 2026-06-01, booked on 2026-06-03": "2026年6月1日に販売、2026年6月3日に計上",
         "a tax beside the charges (Stripe: ‘Sales tax for June’)":
             "課金とは別の税（Stripe: [Sales tax for June]）",
         "the product ‘pro’ has no key ‘kinds’; did you mean ‘kind’?":
