@@ -76,14 +76,14 @@ struct DashboardPlotTests {
         }
     }
 
-    @Test("What is lost is red, what is won is not, on every page")
+    @Test("What ends is red, what goes back is brown, what is won is neither, on every page")
     func colours() async throws {
         try await Self.run { _, browser in
             let page = try await browser.open(
                 "/dashboard/reports/events?from=2026-06-01&to=2026-06-03&by=day"
             )
             let rest = "width=\"10\" height=\"10\" rx=\"2\"/></svg>"
-            #expect(page.text.contains("<rect class=\"plot-5\" \(rest)Refunded</label>"))
+            #expect(page.text.contains("<rect class=\"plot-7\" \(rest)Refunded</label>"))
             #expect(page.text.contains("<rect class=\"plot-3\" \(rest)Subscribed</label>"))
         }
     }
