@@ -50,15 +50,17 @@ struct Disk: Sendable {
 
     /// Locks by `flock`, of which the system lets go when a process ends, however it does.
     ///
-    /// Where somebody holds it for a second, such as a process that was stopped meanwhile, it goes on
+    /// Where somebody holds it for a second or two, such as a process that was stopped meanwhile, it goes on
     /// without: what is kept is a comfort, and an app that hangs is none.
+    ///
+    /// It looks often: a process that writes one thing after another is without the lock for a moment only.
     private static func lockFile(_ file: URL) -> @Sendable () -> Void {
         let resume = keepAwake()
         let descriptor = open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return resume }
-        var waits = 1_000
+        var waits = 10_000
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0, waits > 0 {
-            usleep(1_000)
+            usleep(100)
             waits -= 1
         }
         return {
