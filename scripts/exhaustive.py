@@ -9,7 +9,7 @@ store's own files may pick out what is theirs.
 A further store touches twelve files that are there already. Four put it together (Package.swift,
 Tollgate+Rooms.swift, RunningServer.swift and StoreSettings.swift); so eight others may decide.
 
-What the application and its pages show of a purchase, the store's room says (`StoreStandings`). So they name
+The application and its pages ask the store's room (`StoreStandings`) what to show of a purchase. So they name
 no type of a store's record, and ask a purchase for nothing that only one store knows.
 """
 
@@ -83,9 +83,9 @@ def silent(lines, is_room=False):
 def record_words():
     """What only a store's room reads: the types of the stores' records, and what a purchase has of them."""
     core = ROOT / "Sources/TollgateCore"
-    files = [core / f"Fact/{store}Statements.swift" for store in ("AppStore", "GooglePlay", "Stripe")]
-    for store in ("AppStore", "GooglePlay", "Stripe"):
-        files += (core / "Purchase" / store).glob("*.swift")
+    # Our own grants are no store's.
+    files = [file for file in core.glob("Fact/*Statements.swift") if file.name != "OurStatements.swift"]
+    files += [file for file in core.glob("Purchase/*/*.swift") if file.parent.name != "Own"]
     types = {name for path in files for name in re.findall(r"^public struct (\w+)", path.read_text(), re.M)}
     parts = set(re.findall(r"^    public (?:var|func) (\w+)", (ROOT / RECORDS).read_text(), re.M)) - OWN
     purchase = r"(?:record|[pP]urchase|held)\??"

@@ -374,7 +374,7 @@ import TollgateAPI
         #expect(app.heardSets == [["gold"]])
     }
 
-    @Test func whoSignsInAgainIsAskedForAnew() async throws {
+    @Test func signingInAgainReadsTheEntitlementsAgain() async throws {
         let app = TestApp(maximumStale: 36000)
         app.server.grant("premium", to: "cus_ada")
         #expect(try await app.keys() == ["premium"])

@@ -81,7 +81,7 @@ import TollgateAPI
         #expect(app.refusals.withLock { $0.isEmpty })
     }
 
-    @Test func aRefusalOfBeforeTheFirstListenerWaitsForIt() {
+    @Test func aRefusalWaitsForTheFirstListener() {
         let reports = RefusalReports()
         let heard = Locked<[String]>([])
         reports.report(

@@ -126,7 +126,7 @@ extension OnePhone {
             #expect(await eventually { app.heardSets == [["gold"]] })
         }
 
-        @Test func aVisitOfAPageThatTheAppDismissedGoesWithTheNext() async throws {
+        @Test func openingThePortalAgainReleasesAPageThatTheAppDismissed() async throws {
             let app = TestApp()
             let portal = try await app.billing.getCustomerPortal()
             weak var visit: AnyObject?
@@ -137,7 +137,7 @@ extension OnePhone {
                 visit = (screen.presentedViewController as? SFSafariViewController)?.delegate
                 #expect(visit != nil)
             }
-            // They lie where the page was, so that the next one lies elsewhere.
+            // These occupy the freed memory, so the next page gets another address.
             let url = try #require(URL(string: portal.url))
             let others = (0..<100).map { _ in SFSafariViewController(url: url) }
             defer { withExtendedLifetime(others) {} }

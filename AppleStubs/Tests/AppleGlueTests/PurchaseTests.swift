@@ -341,7 +341,7 @@ extension OnePhone {
             #expect(await eventually { modes(app).contains("jws-2 restored") })
         }
 
-        @Test func nobodyIsAskedForTheirPasswordToRestoreForNobody() async throws {
+        @Test func restoringSignedOutFailsBeforeThePasswordPrompt() async throws {
             let app = await launched()
             app.signIn(nil)
             let refused = await error { try await app.billing.restorePurchases() }

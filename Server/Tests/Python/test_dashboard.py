@@ -568,6 +568,7 @@ def test_the_days_below_a_plot_have_room_on_a_phone(browser, populated, locale):
     page.set_viewport_size(PHONE)
     for days in (7, 30, 90, 365):
         page.goto(f"{populated.url}/dashboard?span={days}")
+        assert page.locator("svg.plot text").count() > 0
         assert page.evaluate(OVERLAPS) == [], days
     page.context.close()
 
@@ -579,7 +580,7 @@ def test_reports_by_month_name_their_months(browser, populated):
     page.goto(f"{base}/sales?by=month")
     expect(page.get_by_role("columnheader", name="Month")).to_be_visible()
     expect(page.locator("tbody tr").first.locator("td").first).to_have_text(re.compile(r"^[A-Z][a-z]{2} \d{4}$"))
-    # A count has no unit, and each kind of event a colour of its own.
+    # A count has no unit. The events of this demo have different colours.
     page.goto(f"{base}/events?by=month")
     expect(page.locator("figcaption").first).to_have_text("Count")
     colours = [each.get_attribute("class") for each in page.locator(".legend .swatch rect").all()]

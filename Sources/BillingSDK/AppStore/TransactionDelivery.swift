@@ -231,7 +231,7 @@ struct TransactionDelivery: Sendable {
                 claims.set(denied: error.deniesForNow, key.claimed, of: customer)
             }
             let isSignedOut = (error as? BillingSDKError)?.isUnauthenticated ?? false
-            // Who has left meanwhile leaves no claim to the next one.
+            // If the customer signed out meanwhile, the retry makes no claim: the next customer must not get it.
             let mode = client.stay == stay ? key.mode : .observed
             deliveries.withLock { deliveries in
                 deliveries.underWay[key] = nil

@@ -50,10 +50,8 @@ struct Disk: Sendable {
 
     /// Locks by `flock`, of which the system lets go when a process ends, however it does.
     ///
-    /// Where somebody holds it for a second or two, such as a process that was stopped meanwhile, it goes on
-    /// without: what is kept is a comfort, and an app that hangs is none.
-    ///
-    /// It looks often: a process that writes one thing after another is without the lock for a moment only.
+    /// After one to two seconds it continues without the lock: a lost write is better than an app that hangs.
+    /// It polls every 0.1 ms, because a process that writes repeatedly releases the lock only briefly.
     private static func lockFile(_ file: URL) -> @Sendable () -> Void {
         let resume = keepAwake()
         let descriptor = open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)

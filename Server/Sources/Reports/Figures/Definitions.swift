@@ -90,7 +90,7 @@ extension Reports.Definition {
     )
     static let events = Self(
         "Events",
-        "In the words of Apple's Subscription Event report, for every store: the kind of a period that follows another, a refund, and the end of a period that none followed."
+        "Events are named as in Apple's Subscription Event report, for every store: the start of each period (such as Subscribe, Renew, Upgrade), each refund, and each end without a following period."
     )
     static let placements = Self(
         "Placements",

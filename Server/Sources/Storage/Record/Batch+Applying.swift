@@ -200,7 +200,7 @@ extension Batch {
         guard var customer = rows.customers[row], !customer.isErased else { return }
         let difference = customer.answer.set(purchase, access)
         guard difference != .none else { return }
-        // The message of a change that only apps show is one of the purchase.
+        // A change of offer or renewal alone is announced as `purchase.changed`.
         if difference == .access { customer.news = .entitlementsChanged }
         customer.touch(journal.items[index].stated, versions: rows.history.versions.count)
         rows.customers[row] = customer

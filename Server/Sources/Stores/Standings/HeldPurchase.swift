@@ -4,7 +4,7 @@ public import TollgateCore
 public struct HeldPurchase: Sendable {
     public let purchase: Purchase
     public let now: Instant
-    /// Today's.
+    /// The current catalog.
     public let catalog: Catalog
     /// What was bought, in the store's order; `nil`: the catalog does not know it.
     public let products: [Catalog.Product?]
@@ -12,7 +12,7 @@ public struct HeldPurchase: Sendable {
     public let timeline: Timeline
     /// What it opens now.
     public let active: [ActiveEntitlement]
-    /// When the part that runs now ends, also where it opens nothing; `nil`: none runs.
+    /// The end of the part that runs now, even if it opens nothing; `nil` if none runs or it never ends.
     public let runsUntil: Instant?
 
     /// - Parameters:

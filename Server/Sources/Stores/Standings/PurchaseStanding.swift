@@ -1,32 +1,6 @@
 internal import Reports
 public import TollgateCore
 
-/// Says how one store's purchases stand.
-///
-/// It is a value without connections, so it can also be asked where no room was built.
-public protocol StoreStandings: Sendable {
-    var store: Store { get }
-
-    func standing(of held: HeldPurchase) -> PurchaseStanding
-
-    /// What its page for staff shows of the record.
-    func details(of purchase: Purchase) -> [PurchaseDetail]
-}
-
-/// A line about a purchase, for staff.
-public enum PurchaseDetail: Hashable, Sendable {
-    /// The store's id of the newest payment.
-    case transaction(String)
-    case periodStart(Instant)
-    case periodEnd(Instant)
-    /// What was paid, in thousandths of the currency's unit.
-    case price(milliunits: Int64, currency: String)
-    /// What was paid once.
-    case amount(Catalog.Product.Price)
-    /// The store's id of the page on which it was bought.
-    case checkoutSession(String)
-}
-
 /// How a purchase stands at an instant, for its customer and for staff.
 public struct PurchaseStanding: Hashable, Sendable {
     public enum State: Hashable, Sendable {
@@ -86,7 +60,9 @@ public struct PurchaseStanding: Hashable, Sendable {
     public var nextCharge: NextCharge?
     /// The offer by which the present period was bought; `nil` at the full price.
     public var offer: OfferKind?
-    /// Whether the store still tries to charge this customer, also without access.
+    /// `true` if the App Store still retries the payment of a plan although access has ended.
+    ///
+    /// Other stores state a failed payment as ``State/paymentFailed(accessUntil:)``.
     public var isRetried = false
     /// Whether the next payment is for another product than the present one.
     public var changesProduct = false

@@ -47,7 +47,7 @@ struct Cell {
         return cell
     }
 
-    /// The begin of a long id, with the whole of it one press away.
+    /// The first eight characters of an id; a press shows all of it.
     static func short(_ id: String) -> Cell {
         var cell = Cell(String(id.prefix(8)))
         cell.id = id.count > 8 ? id : nil

@@ -1,7 +1,9 @@
 package import Stores
 public import TollgateCore
 
-/// Purchases as customers and staff see them: how one stands says the room of the store that sold it.
+/// Shows purchases to customers and staff.
+///
+/// The room of the store that sold a purchase says how it stands.
 public struct Standings: Sendable {
     private let stores: [any StoreStandings]
 
@@ -36,10 +38,6 @@ public struct Standings: Sendable {
         room(of: purchase)?.details(of: purchase) ?? []
     }
 
-    private func room(of purchase: Purchase) -> (any StoreStandings)? {
-        stores.first { $0.store == purchase.key.store }
-    }
-
     /// The purchase as its buyer's portal shows it, whoever that is.
     public func shown(
         _ purchase: Purchase,
@@ -49,5 +47,9 @@ public struct Standings: Sendable {
         var access = PurchaseAccess()
         for share in purchase.evaluate(in: history).shares { access.merge(share.access) }
         return shown(HeldPurchase(purchase, access, in: history.current, at: now))
+    }
+
+    private func room(of purchase: Purchase) -> (any StoreStandings)? {
+        stores.first { $0.store == purchase.key.store }
     }
 }

@@ -76,7 +76,7 @@ struct DashboardPlotTests {
         }
     }
 
-    @Test("What ends is red, what goes back is brown, what is won is neither, on every page")
+    @Test("Refunds are brown and new subscriptions green")
     func colours() async throws {
         try await Self.run { _, browser in
             let page = try await browser.open(

@@ -162,7 +162,7 @@ struct MadeUpStoreTests {
             let page = try await browser.send("/portal")
             #expect(page.text.contains("the shop at the corner"))
             #expect(page.text.contains("https://corner.example/orders"))
-            // How it stands says the shop's room.
+            // The shop's room says that it was refunded.
             await server.wait(days: 1)
             let back = try #require(shop.refund("order-1", at: await server.clock.now))
             try await CornerShop.deliver(back, to: server.client.port ?? 0)

@@ -14,7 +14,7 @@ struct AccessPages: DashboardPages {
         let table = Table(
             caption: words["nav_access"],
             columns: [
-                words["kind"], words["customer"], words["entitlement"], words["since"],
+                words["kind"], words["customer"], words["entitlement"], words["access_since"],
                 words["second_opinion"], words["message_ids"],
             ],
             rows: findings.map { row($0, names) },
