@@ -197,11 +197,10 @@ extension Batch {
         in row: RowKey,
         _ index: Int
     ) {
-        guard var customer = rows.customers[row], !customer.isErased else { return }
-        let difference = customer.answer.set(purchase, access)
-        guard difference != .none else { return }
-        // A change of offer or renewal alone is announced as `purchase.changed`.
-        if difference == .access { customer.news = .entitlementsChanged }
+        guard var customer = rows.customers[row], !customer.isErased,
+            customer.answer.set(purchase, access)
+        else { return }
+        customer.news = .entitlementsChanged
         customer.touch(journal.items[index].stated, versions: rows.history.versions.count)
         rows.customers[row] = customer
     }

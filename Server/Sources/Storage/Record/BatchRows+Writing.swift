@@ -69,7 +69,7 @@ extension BatchRows {
         active: [ActiveEntitlement]
     ) throws -> [SQLValue] {
         try Batch.message(
-            state.news ?? .purchaseChanged,
+            state.news ?? (state.isChanged ? .entitlementsChanged : .purchaseChanged),
             of: key,
             in: state.environment,
             sequence: state.sequence,

@@ -53,21 +53,14 @@ extension CustomerAnswer {
     private var withoutWhatIsShown: CustomerAnswer {
         CustomerAnswer(
             holdings: holdings.map { holding in
-                Holding(purchase: holding.purchase, access: holding.access.withoutWhatIsShown)
+                var holding = holding
+                for index in holding.access.intervals.indices {
+                    holding.access.intervals[index].offer = nil
+                    holding.access.intervals[index].lacksRenewalTerms = false
+                }
+                return holding
             }
         )
-    }
-}
-
-extension PurchaseAccess {
-    /// The times and grounds alone, without what apps show beside them.
-    var withoutWhatIsShown: PurchaseAccess {
-        var access = self
-        for index in access.intervals.indices {
-            access.intervals[index].offer = nil
-            access.intervals[index].lacksRenewalTerms = false
-        }
-        return access
     }
 }
 

@@ -23,31 +23,23 @@ package struct CustomerAnswer: Hashable, Sendable {
         Timeline(holdings.map { ($0.purchase, $0.access) }, in: catalog)
     }
 
-    /// How an answer differs from the one before.
-    enum Difference {
-        case none
-        /// Only in what apps show beside the access: the offer, and whether it renews.
-        case shown
-        case access
-    }
-
     /// Puts what one purchase gives in the place of what it gave.
-    mutating func set(_ purchase: Purchase.Key, _ access: PurchaseAccess?) -> Difference {
+    ///
+    /// Returns whether that differs.
+    mutating func set(_ purchase: Purchase.Key, _ access: PurchaseAccess?) -> Bool {
         let index = holdings.firstIndex { $0.purchase >= purchase } ?? holdings.endIndex
         let known = index < holdings.endIndex && holdings[index].purchase == purchase
         let access = access.flatMap { $0 == PurchaseAccess() ? nil : $0 }
         switch (known, access) {
-        case (false, nil): return .none
+        case (false, nil): return false
         case (false, let access?):
             holdings.insert(Holding(purchase: purchase, access: access), at: index)
         case (true, nil): holdings.remove(at: index)
         case (true, let access?):
-            let before = holdings[index].access
-            guard before != access else { return .none }
+            guard holdings[index].access != access else { return false }
             holdings[index].access = access
-            if before.withoutWhatIsShown == access.withoutWhatIsShown { return .shown }
         }
-        return .access
+        return true
     }
 }
 
