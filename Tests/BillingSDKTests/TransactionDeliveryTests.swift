@@ -42,6 +42,26 @@ import TollgateAPI
         #expect(finished.withLock { $0 } == 1)
     }
 
+    @Test func whatWaitsForASessionIsNoClaimOfTheNextCustomer() async throws {
+        let app = TestApp()
+        _ = try await app.keys()
+        // Ada's session is due.
+        app.clock.advance(by: 3600)
+        let gate = Gate()
+        app.backend.withLock { $0.gate = gate }
+        let transaction = transaction(Locked(0))
+        let delivery = Task { try await app.delivery.deliver(transaction, mode: .purchased) }
+        await gate.arrivals(1)
+        let stay = app.billing.client.stay
+        app.signIn("cus_bob")
+        let change = Task { await app.billing.customerDidChange() }
+        #expect(await eventually { app.billing.client.stay > stay })
+        gate.open()
+        _ = try await delivery.value
+        await change.value
+        #expect(app.server.world.withLock { $0.submitted.map(\.mode) } == [.observed])
+    }
+
     @Test func anotherStatementAboutTheSameTransactionIsSentToo() async throws {
         let app = TestApp()
         let bought = SignedTransaction(id: 7, jwsRepresentation: "e30.e30.Ym91Z2h0") {}

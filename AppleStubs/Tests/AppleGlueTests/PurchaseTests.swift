@@ -453,12 +453,34 @@ extension OnePhone {
             let purchase = Task { try await app.billing.purchase(Product(_stub: "monthly")) }
             await gate.arrivals(1)
             await app.billing.reset()
+            app.signIn("cus_bob")
             gate.open()
             _ = try await purchase.value
-            app.signIn("cus_bob")
+            #expect(await eventually { app.pauses.count == 1 })
             app.server.mood(nil, on: .appStoreTransactions)
             app.pauses.elapse()
-            _ = try await app.keys()
+            #expect(await eventually { store.finished == [1] && app.isIdle })
+            #expect(modes(app) == ["jws-1 observed"])
+        }
+
+        @Test func theNextCustomerDoesNotClaimWhatIsSentAgainAfterA401() async throws {
+            let app = await launched()
+            await app.billing.customerDidChange()
+            #expect(await eventually { store._unfinishedReads > 0 })
+            app.server.mood(.answers(401, .sessionExpired), on: .appStoreTransactions)
+            let gate = Gate()
+            app.server.world.withLock { world in
+                world.gate = gate
+                world.gatedPath = APIPath.appStoreTransactions.path
+            }
+            let purchase = Task { try await app.billing.purchase(Product(_stub: "monthly")) }
+            await gate.arrivals(1)
+            // From now on the server takes transactions; the answer to Ada's request is on its way.
+            app.server.mood(nil, on: .appStoreTransactions)
+            await app.billing.reset()
+            app.signIn("cus_bob")
+            gate.open()
+            _ = try? await purchase.value
             #expect(await eventually { store.finished == [1] && app.isIdle })
             #expect(modes(app) == ["jws-1 observed"])
         }

@@ -194,9 +194,11 @@ struct TransactionDelivery: Sendable {
         _ transaction: SignedTransaction,
         _ key: TransactionDeliveries.Key
     ) async throws -> DeliveryOutcome {
-        let stay = client.stay
+        let (stay, buyer) = client.guarded.withLock { ($0.state.stay, $0.state.customer) }
         do {
-            let outcome = try await send(transaction, key)
+            let outcome = try await send(transaction, key) { customer in
+                client.stay == stay || customer == buyer
+            }
             let name = transaction.productID ?? "a product"
             switch outcome {
             case .taken: client.log.write(.info, "The server has a transaction of \(name).")
@@ -248,7 +250,7 @@ struct TransactionDelivery: Sendable {
             if isSignedOut, client.configuration.allowsPurchasesBeforeSignIn {
                 // The server has it on disk; whose it is, the next sign-in says.
                 client.later { [self] in
-                    _ = try? await post(transaction.jwsRepresentation, mode: .observed)
+                    _ = try? await post(transaction.jwsRepresentation) { _ in .observed }
                     _ = try? await client.activeEntitlements(forceRefresh: false)
                 }
             }
@@ -262,15 +264,18 @@ struct TransactionDelivery: Sendable {
     }
 
     /// Sends it with the mode in which this customer came by it first.
+    ///
+    /// - Parameter isTheirs: whether it is the delivery of this customer, not of one who left meanwhile.
     private func send(
         _ transaction: SignedTransaction,
-        _ key: TransactionDeliveries.Key
+        _ key: TransactionDeliveries.Key,
+        isTheirs: (String) -> Bool
     ) async throws -> DeliveryOutcome {
         // Without an owner it would be finished for nobody; it waits until somebody signs in.
         guard let customer = try await client.session()?.customer else {
             throw BillingSDKError.unauthenticated
         }
-        var mode = key.mode
+        var mode = isTheirs(customer) ? key.mode : .observed
         if mode == .observed {
             mode = claims.mode(of: key.claimed, by: customer) ?? .observed
             if mode == .observed {
@@ -279,7 +284,11 @@ struct TransactionDelivery: Sendable {
         } else {
             claims.keep(key.claimed, mode, of: customer, at: client.now())
         }
-        let response = try await post(transaction.jwsRepresentation, mode: mode)
+        let (claimed, sender) = (mode, customer)
+        let response = try await post(transaction.jwsRepresentation) {
+            // After a 401 the session may be that of somebody who signed in meanwhile.
+            $0 == sender ? claimed : .observed
+        }
         if let error = response.finalRefusal {
             return .refused(
                 AppStoreRefusal(
@@ -299,16 +308,18 @@ struct TransactionDelivery: Sendable {
     }
 
     /// Hands the server a transaction; the answer may be a refusal.
+    ///
+    /// - Parameter mode: that of a customer; `nil`: nobody is signed in.
     func post(
         _ signedTransaction: String,
-        mode: AppStoreSubmission.Mode
+        mode: @escaping @Sendable (_ customer: String?) -> AppStoreSubmission.Mode
     ) async throws -> HTTPResponse {
-        let mode = API.SubmissionMode(rawValue: mode.rawValue) ?? .observed
-        return try await client.sendForCustomerOrNobody(
-            "POST",
-            APIPath.appStoreTransactions.path,
-            body: API.AppStoreTransactionRequest(signedTransaction: signedTransaction, mode: mode)
-        )
+        try await client.sendForCustomerOrNobody("POST", APIPath.appStoreTransactions.path) {
+            API.AppStoreTransactionRequest(
+                signedTransaction: signedTransaction,
+                mode: API.SubmissionMode(rawValue: mode($0?.customer).rawValue) ?? .observed
+            )
+        }
     }
 
     /// What the server made of a transaction that it was handed.

@@ -9,15 +9,14 @@ struct Checkouts: Sendable {
         let storefront = await client.storefront()
         let response = try await client.sendForCustomerOrNobody(
             "POST",
-            APIPath.buyButtonCheckout.path(id: button.id),
-            body: API.BuyButtonCheckoutRequest(storefront: storefront),
-            visitorBody: {
-                API.BuyButtonCheckoutRequest(
-                    clientReferenceID: VisitorPurchases(client: client).reference(),
-                    storefront: storefront
-                )
-            }
-        )
+            APIPath.buyButtonCheckout.path(id: button.id)
+        ) { session in
+            API.BuyButtonCheckoutRequest(
+                clientReferenceID: session == nil
+                    ? VisitorPurchases(client: client).reference() : nil,
+                storefront: storefront
+            )
+        }
         let checkout = try response.decoded(API.BuyButtonCheckout.self)
         let url = try BillingClient.webURL(checkout.url)
         if let id = checkout.id {

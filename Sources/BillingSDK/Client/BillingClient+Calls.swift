@@ -61,12 +61,12 @@ extension BillingClient {
     /// A call with the publishable key, and the session beside it where somebody is signed in.
     ///
     /// A provider that fails is an error, never "nobody".
-    /// - Parameter visitorBody: what is sent instead of `body` where nobody is signed in.
+    ///
+    /// - Parameter body: what is sent with a session; `nil`: nobody is signed in.
     func sendForCustomerOrNobody(
         _ method: String,
         _ path: String,
-        body: (any Encodable & Sendable)? = nil,
-        visitorBody: (@Sendable () -> any Encodable & Sendable)? = nil
+        body: @Sendable (UBCustomerSessionDetails?) -> (any Encodable & Sendable)? = { _ in nil }
     ) async throws -> HTTPResponse {
         let key = configuration.publishableKey
         // One key for all attempts: a repetition after a 401 must not buy twice.
@@ -75,11 +75,12 @@ extension BillingClient {
         let answered = try await sendWithSession { session in
             var headers = idempotencyKey
             headers[APIHeader.customerSession] = session.clientSecret
-            return try request(method, path, key: key, headers: headers, body: body)
+            return try request(method, path, key: key, headers: headers, body: body(session))
         }
         if let answered { return answered.response }
-        let body = visitorBody?() ?? body
-        return try await send(request(method, path, key: key, headers: idempotencyKey, body: body))
+        return try await send(
+            request(method, path, key: key, headers: idempotencyKey, body: body(nil))
+        )
     }
 
     static func webURL(_ text: String) throws -> URL {

@@ -50,16 +50,15 @@ struct Disk: Sendable {
 
     /// Locks by `flock`, of which the system lets go when a process ends, however it does.
     ///
-    /// After one to two seconds it continues without the lock: a lost write is better than an app that hangs.
-    /// It polls every 0.1 ms, because a process that writes repeatedly releases the lock only briefly.
+    /// After a second it continues without the lock: a lost write is better than an app that hangs. It polls
+    /// every 0.1 ms, because a process that writes repeatedly releases the lock only briefly.
     private static func lockFile(_ file: URL) -> @Sendable () -> Void {
         let resume = keepAwake()
         let descriptor = open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return resume }
-        var waits = 10_000
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, waits > 0 {
+        let deadline = DispatchTime.now() + 1
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0, DispatchTime.now() < deadline {
             usleep(100)
-            waits -= 1
         }
         return {
             close(descriptor)
