@@ -196,9 +196,7 @@ struct TransactionDelivery: Sendable {
     ) async throws -> DeliveryOutcome {
         let (stay, buyer) = client.guarded.withLock { ($0.state.stay, $0.state.customer) }
         do {
-            let outcome = try await send(transaction, key) { customer in
-                client.stay == stay || customer == buyer
-            }
+            let outcome = try await send(transaction, key) { client.stay == stay || $0 == buyer }
             let name = transaction.productID ?? "a product"
             switch outcome {
             case .taken: client.log.write(.info, "The server has a transaction of \(name).")
