@@ -163,7 +163,9 @@ public final class BillingSDK: Sendable {
         mode: AppStoreSubmission.Mode = .observed
     ) async throws -> AppStoreSubmission {
         let delivery = TransactionDelivery(client: client)
-        return try await delivery.submission(delivery.post(signedTransaction, mode: mode))
+        return try await delivery.submission(
+            delivery.post(signedTransaction) { _ in mode }
+        )
     }
 }
 
