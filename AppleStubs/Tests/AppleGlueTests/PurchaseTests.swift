@@ -195,6 +195,16 @@ extension OnePhone {
             app.server.requests("POST", APIPath.appStoreTransactions.path).count
         }
 
+        /// Holds back the server's answers about transactions until the gate opens.
+        private func holdTransactions(_ app: TestApp) -> Gate {
+            let gate = Gate()
+            app.server.world.withLock { world in
+                world.gate = gate
+                world.gatedPath = APIPath.appStoreTransactions.path
+            }
+            return gate
+        }
+
         private func modes(_ app: TestApp) -> [String] {
             app.server.world.withLock { $0.submitted.map { "\($0.signedTransaction) \($0.mode)" } }
         }
@@ -445,11 +455,7 @@ extension OnePhone {
             await app.billing.customerDidChange()
             #expect(await eventually { store._unfinishedReads > 0 })
             app.server.mood(Self.away, on: .appStoreTransactions)
-            let gate = Gate()
-            app.server.world.withLock { world in
-                world.gate = gate
-                world.gatedPath = APIPath.appStoreTransactions.path
-            }
+            let gate = holdTransactions(app)
             let purchase = Task { try await app.billing.purchase(Product(_stub: "monthly")) }
             await gate.arrivals(1)
             await app.billing.reset()
@@ -474,11 +480,7 @@ extension OnePhone {
             await app.billing.customerDidChange()
             #expect(await eventually { store._unfinishedReads > 0 })
             app.server.mood(.answers(401, .sessionExpired), on: .appStoreTransactions)
-            let gate = Gate()
-            app.server.world.withLock { world in
-                world.gate = gate
-                world.gatedPath = APIPath.appStoreTransactions.path
-            }
+            let gate = holdTransactions(app)
             let purchase = Task { try await app.billing.purchase(Product(_stub: "monthly")) }
             await gate.arrivals(1)
             // From now on the server takes transactions; the answer to Ada's request is on its way.
@@ -486,7 +488,7 @@ extension OnePhone {
             await app.billing.reset()
             app.signIn("cus_bob")
             gate.open()
-            _ = try? await purchase.value
+            _ = try await purchase.value
             #expect(await eventually { store.finished == [1] && app.isIdle })
             #expect(modes(app) == ["jws-1 observed"])
         }

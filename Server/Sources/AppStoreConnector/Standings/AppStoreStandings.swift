@@ -78,7 +78,7 @@ extension Purchase {
         periods.max { $0.period.start < $1.period.start }?.period
     }
 
-    /// Whether the App Store still tries to charge this customer for a plan.
+    /// Returns `true` if the App Store still tries to charge this customer for a plan.
     ///
     /// It tries for sixty days, without access after the grace period.
     ///
@@ -92,7 +92,7 @@ extension Purchase {
         return last.start < ended
     }
 
-    /// Whether another purchase took this one's place, as after a change of plan.
+    /// Returns `true` if another purchase took this one's place, as after a change of plan.
     ///
     /// A plan may come back, and be replaced before the period that it then begins.
     ///

@@ -6,11 +6,11 @@ public struct HeldPurchase: Sendable {
     public let now: Instant
     /// The current catalog.
     public let catalog: Catalog
-    /// What was bought, in the store's order; `nil`: the catalog does not know it.
+    /// The products, in the store's order; `nil` for one that the catalog does not know.
     public let products: [Catalog.Product?]
-    /// What this purchase alone opens.
+    /// The access that this purchase alone gives, past and to come.
     public let timeline: Timeline
-    /// What it opens now.
+    /// The entitlements that it gives now.
     public let active: [ActiveEntitlement]
     /// The end of the part that runs now, even if it opens nothing; `nil` if none runs or it never ends.
     public let runsUntil: Instant?
@@ -37,10 +37,10 @@ public struct HeldPurchase: Sendable {
 }
 
 extension HeldPurchase {
-    /// Whether it gives access now.
+    /// `true` if it gives access now.
     public var isActive: Bool { !active.isEmpty }
 
-    /// Whether the customer's part of it runs, also where it opens nothing.
+    /// `true` if the customer's part of it runs now, even if it opens nothing.
     public var runs: Bool { isActive || runsUntil != nil }
 
     /// When what it opens now ends; `nil`: it opens nothing, or never ends.

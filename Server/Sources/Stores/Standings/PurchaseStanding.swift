@@ -52,9 +52,9 @@ public struct PurchaseStanding: Hashable, Sendable {
     }
 
     public var state: State
-    /// Whether it is a plan, which renews by itself unless it is cancelled.
+    /// `true` for a plan, which renews by itself unless it is cancelled.
     public var isPlan = false
-    /// Whether it will be paid again by itself.
+    /// `true` if the store will charge for it again.
     public var renews = false
     /// The next charge of a plan, as far as it is known.
     public var nextCharge: NextCharge?
@@ -64,15 +64,15 @@ public struct PurchaseStanding: Hashable, Sendable {
     ///
     /// Other stores state a failed payment as ``State/paymentFailed(accessUntil:)``.
     public var isRetried = false
-    /// Whether the next payment is for another product than the present one.
+    /// `true` if the next payment is for another product.
     public var changesProduct = false
     /// Of a plan that has ended; `nil` where the store names no period.
     public var lastPeriod: LastPeriod?
-    /// Whether another purchase took the place of this plan, which has ended.
+    /// `true` if the plan has ended and another purchase took its place.
     public var isContinued = false
-    /// Whether it can be cancelled here, at the end of its period.
+    /// `true` if the customer can cancel it here, at the end of its period.
     public var canCancel = false
-    /// Whether its cancellation can be taken back here.
+    /// `true` if the customer can take its cancellation back here.
     public var canResume = false
     /// The plans of the same group to which it can be changed here.
     public var choices: [Catalog.Product] = []

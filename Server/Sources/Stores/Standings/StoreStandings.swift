@@ -9,7 +9,7 @@ public protocol StoreStandings: Sendable {
     /// How a purchase stands, for its customer and for staff.
     func standing(of held: HeldPurchase) -> PurchaseStanding
 
-    /// What its page for staff shows of the record.
+    /// The lines about the purchase on its page for staff.
     func details(of purchase: Purchase) -> [PurchaseDetail]
 }
 

@@ -33,7 +33,7 @@ public struct Standings: Sendable {
         )
     }
 
-    /// What its page for staff shows of the store's record.
+    /// The lines about the purchase on its page for staff.
     package func details(of purchase: Purchase) -> [PurchaseDetail] {
         room(of: purchase)?.details(of: purchase) ?? []
     }
